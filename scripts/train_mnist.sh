@@ -1,0 +1,35 @@
+#!/bin/sh
+# train_mnist.sh -- from a fresh clone to a trained network: install what is
+# missing, build, and train the model-parallel MNIST example on 2 ranks.
+#
+# usage: scripts/train_mnist.sh [-n RANKS] [--threads T] [OPTION...]
+#
+#   -n RANKS     how many processes; 2 unless given
+#   --threads T  threads of each, which are also reserved with the launcher
+#   OPTION       any other goes on to the example; --help lists them
+#
+# 5 epochs unless told otherwise. Exit status: that of the first step that failed.
+set -eu
+
+cd "$(dirname "$0")/.."
+
+ranks=2 threads=1
+set -- --epochs 5 "$@"
+for word; do # put what is not ours behind, in order, and drop the rest
+	shift
+	case ${before-} in
+	-n) ranks=$word before= && continue ;;
+	--threads) threads=$word ;;
+	esac
+	before=$word
+	case $word in
+	-n) continue ;;
+	-n[0-9]*) ranks=${word#-n} && continue ;;
+	--threads=*) threads=${word#*=} ;;
+	esac
+	set -- "$@" "$word"
+done
+
+scripts/setup.sh || echo "train_mnist: trying all the same"
+scripts/build.sh build
+exec scripts/launch.sh -n "$ranks" --threads "$threads" build/examples/mnist_model_parallel "$@"
