@@ -1,0 +1,11 @@
+/* clock.c -- wall time. */
+#include "weft/base.h"
+
+#include <time.h>
+
+double weft_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
