@@ -1,0 +1,26 @@
+/* dropout_layer.c -- dropout whose draws are keyed by the layer's full name. */
+#include "nn/layer_impl.h"
+
+static weft_vars forward(weft_layer *self, weft_vars in)
+{
+    const double *rate = weft_layer_state(self);
+
+    if (!weft__layer_takes(self, in, 1))
+        return weft_one(NULL);
+    return weft_one(weft_dropout(in.at[0], *rate, weft_layer_name(self)));
+}
+
+static const weft_layer_kind kind = { .name = "dropout",
+                                      .state = sizeof(double),
+                                      .forward = forward };
+
+weft_layer *weft_dropout_create(double rate)
+{
+    if (!(rate >= 0 && rate < 1))
+        return WEFT_FAIL_NULL(WEFT_E_ARG, "dropout with rate %g; 0 to below 1 is possible", rate);
+
+    weft_layer *layer = weft_layer_create(&kind);
+    if (layer != NULL)
+        *(double *)weft_layer_state(layer) = rate;
+    return layer;
+}
