@@ -1,0 +1,175 @@
+/* train.c -- the training loop: batches, steps, reports, snapshots. */
+#include "weft/train.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct {
+    const weft_train_options *o;
+    weft_training             training;
+    int                       values;
+    weft_tape                *tape;
+    weft_report              *report;
+    weft_progress            *progress;
+    char                      train_column[WEFT_MAX_VALUES][64];
+    char                      test_column[WEFT_MAX_VALUES][64];
+} loop;
+
+/* ---- one batch ------------------------------------------------------------------- */
+
+/* Add a batch's values, each a mean over its rows, to their columns. */
+static weft_status note(loop *l, char (*column)[64], weft_vars y, int64_t rows)
+{
+    if (y.n < l->values)
+        return WEFT_FAIL(WEFT_E_ARG, "%d values are named, but forward gave %d", l->values, y.n);
+    for (int i = 0; i < l->values; i++)
+        WEFT_TRY(weft_report_add(l->report, column[i], y.at[i], (double)rows));
+    return WEFT_OK;
+}
+
+static weft_status train_batch(loop *l, const weft_batch *batch)
+{
+    const weft_vars y = l->o->forward(l->o->context, l->tape, weft_batch_vars(l->tape, batch));
+
+    WEFT_TRY(weft_optim_minimize(l->training.optim, y.at[0]));
+    WEFT_TRY(note(l, l->train_column, y, batch->step.rows));
+    return weft_tape_clear(l->tape);
+}
+
+static weft_status test_batch(loop *l, const weft_batch *batch)
+{
+    const weft_vars y = l->o->forward(l->o->context, l->tape, weft_batch_vars(l->tape, batch));
+
+    WEFT_TRY(note(l, l->test_column, y, batch->step.rows));
+    return weft_tape_clear(l->tape);
+}
+
+/* ---- one epoch --------------------------------------------------------------------- */
+
+static weft_status evaluate(loop *l)
+{
+    weft_batch batch;
+
+    if (l->o->test == NULL)
+        return WEFT_OK;
+    WEFT_TRY(weft_tape_mode_set(l->tape, WEFT_INFER));
+    for (;;) {
+        WEFT_TRY(weft_batches_next(l->o->test, &batch));
+        if (batch.step.rows == 0)
+            break;
+        WEFT_TRY(test_batch(l, &batch));
+    }
+    return weft_tape_mode_set(l->tape, WEFT_TRAIN);
+}
+
+static weft_status save(const loop *l, int64_t step)
+{
+    weft_training now = l->training;
+    char *const   path = weft_checkpoint_path(l->o->out, step);
+    weft_status   done = path == NULL ? weft_error_status() : WEFT_OK;
+
+    now.elapsed = weft_report_elapsed(l->report);
+    if (done == WEFT_OK)
+        done = weft_checkpoint_save(&now, path);
+    weft_free(path);
+    return done;
+}
+
+static weft_status end_epoch(loop *l)
+{
+    const weft_position at = weft_batches_position(l->training.batches);
+
+    WEFT_TRY(evaluate(l));
+    weft_progress_hide(l->progress);
+    WEFT_TRY(weft_report_row(l->report, at.epoch, at.step));
+    return l->o->out != NULL ? save(l, at.step) : WEFT_OK;
+}
+
+static weft_status run(loop *l)
+{
+    weft_batches *const batches = l->training.batches;
+    const double        per_epoch = (double)weft_batches_per_epoch(batches);
+    weft_batch          batch;
+
+    while (weft_batches_position(batches).epoch < l->o->epochs) {
+        WEFT_TRY(weft_batches_next(batches, &batch));
+        WEFT_TRY(train_batch(l, &batch));
+        const int64_t done = batch.step.step + 1;
+        weft_progress_step(l->progress, done, (double)done / per_epoch);
+        if (batch.last)
+            WEFT_TRY(end_epoch(l));
+    }
+    return WEFT_OK;
+}
+
+/* ---- begin and end ------------------------------------------------------------------- */
+
+static weft_status name_columns(loop *l, weft_report_options *report)
+{
+    while (l->values < WEFT_MAX_VALUES && l->o->value[l->values] != NULL) {
+        const char *const name = l->o->value[l->values];
+        char *const       train = l->train_column[l->values], *test = l->test_column[l->values];
+        const int         n = snprintf(test, sizeof l->test_column[0], "validation/main/%s", name);
+
+        if (n < 0 || (size_t)n >= sizeof l->test_column[0])
+            return WEFT_FAIL(WEFT_E_ARG, "the name of value %d is too long: %s", l->values, name);
+        memcpy(train, test + strlen("validation/"), strlen(test) + 1 - strlen("validation/"));
+        report->column[2 * l->values] = train;
+        report->column[2 * l->values + 1] = test;
+        l->values++;
+    }
+    return WEFT_OK;
+}
+
+static weft_status open_report(loop *l, int64_t resumed)
+{
+    weft_report_options o = { .table = l->o->table, .resumed = resumed,
+                              .elapsed = l->training.elapsed };
+    char                log[4096];
+
+    WEFT_TRY(name_columns(l, &o));
+    if (l->o->out != NULL) {
+        const int n = snprintf(log, sizeof log, "%s/log.jsonl", l->o->out);
+        if (n < 0 || (size_t)n >= sizeof log)
+            return WEFT_FAIL(WEFT_E_ARG, "the name of the folder is too long: %s", l->o->out);
+        WEFT_TRY(weft_folder_create(l->training.comm, l->o->out));
+        o.log = log;
+    }
+    WEFT_TRY_NEW(l->report = weft_report_create(l->training.comm, &o));
+    return WEFT_OK;
+}
+
+static weft_status begin(loop *l)
+{
+    weft_batches *const batches = l->training.batches;
+
+    WEFT_TRY_NEW(l->tape = weft_tape_create());
+    if (l->o->resume != NULL)
+        WEFT_TRY(weft_checkpoint_load(&l->training, l->o->resume));
+
+    const weft_position at = weft_batches_position(batches);
+    WEFT_TRY(open_report(l, at.step));
+    WEFT_TRY_NEW(l->progress = weft_progress_create(
+                     l->training.comm, l->o->progress, stderr,
+                     l->o->epochs * weft_batches_per_epoch(batches), at.step,
+                     weft_batches_rows(batches)));
+    return WEFT_OK;
+}
+
+static void end(loop *l)
+{
+    weft_progress_destroy(l->progress);
+    weft_report_destroy(l->report);
+    weft_tape_destroy(l->tape);
+}
+
+weft_status weft_train(const weft_train_options *options)
+{
+    loop        l = { .o = options, .training = options->training };
+    weft_status done = begin(&l);
+
+    if (done == WEFT_OK)
+        done = run(&l);
+    end(&l);
+    return done;
+}
