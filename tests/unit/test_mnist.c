@@ -1,0 +1,133 @@
+/* MNIST's folder: both spellings, raw and packed; Debian's Fashion-MNIST if it is
+ * installed. */
+#include "test_folder.h"
+#include "weft/data.h"
+
+static const uint8_t pictures[] = { 0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 51, 255 };
+static const uint8_t labels[] = { 0, 0, 8, 1, 0, 0, 0, 2, 3, 4 };
+
+static int write_labels(void **state)
+{
+    (void)state;
+    test_write(test_path("train-labels-idx1-ubyte"), labels, sizeof labels);
+    return 0;
+}
+
+static int clear_folder(void **state)
+{
+    (void)state;
+    unlink(test_path("train-labels-idx1-ubyte"));
+    unlink(test_path("train-images-idx3-ubyte"));
+    unlink(test_path("train-images.idx3-ubyte"));
+    unlink(test_path("train-images.idx3-ubyte.gz"));
+    return 0;
+}
+
+static void opens(const char *images)
+{
+    test_write(test_path(images), pictures, sizeof pictures);
+    weft_dataset *d = weft_mnist_open(test_folder, "train", WEFT_F32);
+    if (d == NULL)
+        assert_string_equal("", weft_error_message());
+    assert_int_equal(2, weft_dataset_length(d));
+    weft_dataset_destroy(d);
+}
+
+static void both_spellings_are_found(void **state)
+{
+    (void)state;
+    opens("train-images-idx3-ubyte");
+    unlink(test_path("train-images-idx3-ubyte"));
+    opens("train-images.idx3-ubyte");
+    unlink(test_path("train-images.idx3-ubyte"));
+    opens("train-images.idx3-ubyte.gz"); /* though it is not packed */
+}
+
+static void fails(const char *folder, const char *part, weft_status status, const char *words)
+{
+    assert_null(weft_mnist_open(folder, part, WEFT_F32));
+    assert_int_equal(status, weft_error_status());
+    assert_message_has(words);
+}
+
+static void what_is_missing_is_named(void **state)
+{
+    (void)state;
+    fails(test_folder, "train", WEFT_E_IO,
+          "/train-images-idx3-ubyte: no such file, nor "
+          "train-images.idx3-ubyte, nor either with .gz");
+    fails(test_folder, "test", WEFT_E_IO, "/t10k-images-idx3-ubyte: no such file");
+    fails("/nowhere/at/all", "train", WEFT_E_IO, "/nowhere/at/all: No such file or directory");
+    fails(test_folder, "validation", WEFT_E_ARG, "\"validation\"");
+}
+
+static void labels_are_missed_too(void **state)
+{
+    (void)state;
+    test_write(test_path("train-images-idx3-ubyte"), pictures, sizeof pictures);
+    fails(test_folder, "train", WEFT_E_IO, "/train-labels-idx1-ubyte: no such file");
+}
+
+static void the_folder_is_what_was_named_first(void **state)
+{
+    (void)state;
+    setenv("WEFT_DATA", "/from/environment", 1);
+    assert_string_equal("/from/argument", weft_mnist_folder("/from/argument"));
+    assert_string_equal("/from/environment", weft_mnist_folder(NULL));
+    setenv("WEFT_DATA", "", 1);
+    const char *debian = weft_mnist_folder(NULL);
+    assert_true(debian == NULL || strcmp(debian, "/usr/share/datasets/fashion-mnist") == 0);
+    unsetenv("WEFT_DATA");
+}
+
+static void check_part(const char *folder, const char *part, int64_t n, int64_t each)
+{
+    int64_t       of_label[10] = { 0 };
+    weft_dataset *d = weft_mnist_open(folder, part, WEFT_F32);
+    weft_tensor  *t = weft_tensor_create(WEFT_I32, 1, (int64_t[]){ 1 });
+
+    if (d == NULL)
+        assert_string_equal("", weft_error_message());
+    assert_int_equal(n, weft_dataset_length(d));
+    assert_int_equal(784, weft_dataset_field(d, 0)->shape[0]);
+    for (int64_t i = 0; i < n; i++) {
+        assert_ok(weft_dataset_read(d, 1, 1, &i, t));
+        assert_in_range(*(int32_t *)t->data, 0, 9);
+        of_label[*(int32_t *)t->data]++;
+    }
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(each, of_label[i]);
+    weft_tensor_destroy(t);
+    weft_dataset_destroy(d);
+}
+
+static void fashion_mnist_is_read(void **state)
+{
+    (void)state;
+    const char *folder = weft_mnist_folder(NULL);
+    if (folder == NULL) {
+        print_message("skipped: the package dataset-fashion-mnist is not installed\n");
+        skip();
+    }
+    check_part(folder, "train", 60000, 6000);
+    check_part(folder, "test", 10000, 1000);
+}
+
+static void nothing_is_left_in_memory(void **state)
+{
+    (void)state;
+    assert_int_equal(0, weft_memory_now().blocks);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(both_spellings_are_found, write_labels, clear_folder),
+        cmocka_unit_test_setup_teardown(what_is_missing_is_named, write_labels, clear_folder),
+        cmocka_unit_test_teardown(labels_are_missed_too, clear_folder),
+        cmocka_unit_test(the_folder_is_what_was_named_first),
+        cmocka_unit_test(fashion_mnist_is_read),
+        cmocka_unit_test(nothing_is_left_in_memory),
+    };
+    return cmocka_run_group_tests(tests, test_folder_begin, test_folder_end);
+}
