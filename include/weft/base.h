@@ -75,11 +75,15 @@ typedef enum weft_status {
 WEFT_API const char *weft_status_text(weft_status status);
 
 /** Record a failure of this thread: its kind, where, and the numbers. Replaces
- * the failure before it and its trail. @return @p kind. */
+ * the failure before it and its trail. At most 1,000 bytes are kept, on one line.
+ * The arguments may be the old message itself. @return @p kind. */
 WEFT_API weft_status weft_error_set(weft_status kind, const char *where, const char *format, ...)
     WEFT_PRINTF(3, 4);
 
-/** Add a step to the trail of this thread's failure. @return @p status. */
+/** Add a step to the trail of this thread's failure; a full trail says so. If
+ * @p status is not that failure's, one of this kind that names @p call replaces
+ * it; WEFT_OK (a maker gave NULL and no reason) becomes WEFT_E_STATE.
+ * @return the status that is now recorded. */
 WEFT_API weft_status weft_error_trail(weft_status status, const char *where, const char *call);
 
 /** The kind of this thread's last failure; WEFT_OK if there was none. */
@@ -90,7 +94,7 @@ WEFT_API weft_status weft_error_status(void);
 WEFT_API const char *weft_error_message(void);
 
 /** Several lines, one a step: where it happened and the calls it passed
- * through. Borrowed until this thread's next failure. */
+ * through; "" if there was no failure. Borrowed until this thread's next failure. */
 WEFT_API const char *weft_error_where(void);
 
 /** Forget the last failure, after having handled it. */
@@ -125,16 +129,23 @@ WEFT_API void weft_error_clear(void);
 
 /* ---- log ----------------------------------------------------------------- */
 
-typedef enum weft_log_level { WEFT_LOG_ERROR, WEFT_LOG_WARN, WEFT_LOG_INFO, WEFT_LOG_DEBUG } weft_log_level;
+typedef enum weft_log_level {
+    WEFT_LOG_ERROR,
+    WEFT_LOG_WARN,
+    WEFT_LOG_INFO,
+    WEFT_LOG_DEBUG,
+} weft_log_level;
 
 /** Takes one line without its end. Called from the thread that logs. */
 typedef void weft_log_handler(weft_log_level level, const char *line, void *context);
 
 /** Send lines up to @p level to @p handler, for the whole process. The library
- * prints nothing by itself: before this call, and with NULL, lines are dropped. */
+ * prints nothing by itself: before this call, and with NULL, lines are dropped.
+ * Not thread-safe: call it while no other thread logs. */
 WEFT_API void weft_log_to(weft_log_handler *handler, void *context, weft_log_level level);
 
-/** Log one line; at most 1,000 bytes of it are kept. */
+/** Log one line; at most 1,000 bytes of it are kept, and ends of lines in it
+ * become blanks. */
 WEFT_API void weft_log(weft_log_level level, const char *format, ...) WEFT_PRINTF(2, 3);
 
 /* ---- memory -------------------------------------------------------------- */
@@ -198,11 +209,13 @@ WEFT_API uint32_t weft_random_bits(const weft_random *stream, uint64_t index);
 /** Uniform in [0, 1), a multiple of 2^-32. */
 WEFT_API double weft_random_uniform(const weft_random *stream, uint64_t index);
 
-/** Standard normal, by Box and Muller (Ann. Math. Stat. 29 (1958) 610). */
+/** Standard normal at @p index, below 2^33, by Box and Muller (Ann. Math. Stat. 29
+ * (1958) 610), from the bits at 2 index and 2 index + 1. */
 WEFT_API double weft_random_normal(const weft_random *stream, uint64_t index);
 
 /** Write the numbers 0 .. n - 1 to @p order, shuffled by (seed, epoch) and
- * nothing else: Fisher and Yates' method. Costs n draws. */
+ * nothing else: Fisher and Yates' method, every order equally likely. Costs n
+ * draws. */
 WEFT_API void weft_random_order(uint64_t seed, int64_t epoch, int64_t n, int64_t *order);
 
 /* ---- time ---------------------------------------------------------------- */
@@ -213,16 +226,17 @@ WEFT_API double weft_seconds(void);
 /* ---- processor ----------------------------------------------------------- */
 
 /** The element-wise kernels in use: "baseline" or "avx2", chosen once by what
- * the processor can do. Bits may differ between the two. */
+ * the processor can do when the library is loaded. Both give the same bits. */
 WEFT_API const char *weft_kernels(void);
 
 /** Choose them by name, before anything is computed; NULL: by the processor.
  * @return WEFT_E_ARG for a name that is not known or a processor without them. */
 WEFT_API weft_status weft_kernels_choose(const char *name);
 
-/** Use @p n threads in this process's loops and products of matrices, at least
- * 1, which is the default; never taken from the affinity of the process.
- * Element-wise results do not depend on it. */
+/** Use @p n threads in Weft's loops and products of matrices, at least 1, which
+ * is the default; never taken from the environment or the affinity of the process.
+ * What the program sets for OpenMP and BLAS stays its own. Element-wise results do
+ * not depend on it; those of products may. Call it while nothing is computed. */
 WEFT_API void weft_threads_set(int n);
 
 WEFT_API int weft_threads(void);

@@ -63,7 +63,8 @@ WEFT_API void weft_dataset_destroy(weft_dataset *dataset);
 
 WEFT_API int64_t           weft_dataset_length(const weft_dataset *dataset);
 WEFT_API int               weft_dataset_fields(const weft_dataset *dataset);
-WEFT_API const weft_field *weft_dataset_field(const weft_dataset *dataset, int index); /**< borrowed */
+WEFT_API const weft_field *weft_dataset_field(const weft_dataset *dataset,
+                                              int                 index); /**< borrowed */
 
 /** Write samples @p sample[0 .. n - 1] of field @p field to the first n rows of @p to. */
 WEFT_API weft_status weft_dataset_read(const weft_dataset *dataset, int field, int64_t n,
@@ -93,20 +94,20 @@ WEFT_API void weft_share(int64_t n, int rank, int size, bool equal, int64_t *beg
 /* ---- batches -------------------------------------------------------------------- */
 
 typedef struct weft_batches_options {
-    int64_t  batch;    /**< rows of a batch here; the last of an epoch may have fewer */
-    bool     shuffle;  /**< a new order each epoch, by (seed, epoch); else 0, 1, 2, ... */
-    bool     once;     /**< one epoch, for evaluation; else without end */
-    bool     equal;    /**< equal shares, see weft_share() */
+    int64_t  batch;   /**< rows of a batch here; the last of an epoch may have fewer */
+    bool     shuffle; /**< a new order each epoch, by (seed, epoch); else 0, 1, 2, ... */
+    bool     once;    /**< one epoch, for evaluation; else without end */
+    bool     equal;   /**< equal shares, see weft_share() */
     uint64_t seed;
     int      rank, size; /**< which share of the order is ours; size 0: all of it */
 } weft_batches_options;
 
 /** One batch. Borrowed until the next call of weft_batches_next(). */
 typedef struct weft_batch {
-    weft_step         step;   /**< hand it to weft_tape_step_set() */
-    int64_t           epoch;
-    bool              last;   /**< of its epoch */
-    int               fields; /**< 0 for an empty data set */
+    weft_step          step; /**< hand it to weft_tape_step_set() */
+    int64_t            epoch;
+    bool               last;               /**< of its epoch */
+    int                fields;             /**< 0 for an empty data set */
     const weft_tensor *x[WEFT_MAX_FIELDS]; /**< (rows, ...); in the order of the fields */
 } weft_batch;
 
@@ -114,7 +115,7 @@ typedef struct weft_batch {
 typedef struct weft_batches weft_batches;
 
 /** Owned. @return NULL: WEFT_E_ARG, naming the option; WEFT_E_NOMEM. */
-WEFT_API weft_batches *weft_batches_create(const weft_dataset *dataset,
+WEFT_API weft_batches *weft_batches_create(const weft_dataset         *dataset,
                                            const weft_batches_options *options);
 
 /** End it. NULL is allowed. */
@@ -139,7 +140,8 @@ typedef struct weft_position {
 WEFT_API weft_position weft_batches_position(const weft_batches *batches);
 
 /** Go there. @return WEFT_E_ARG for a place that is not in the set. */
-WEFT_API weft_status weft_batches_position_set(weft_batches *batches, const weft_position *position);
+WEFT_API weft_status weft_batches_position_set(weft_batches        *batches,
+                                               const weft_position *position);
 
 WEFT_API int64_t weft_batches_per_epoch(const weft_batches *batches);
 

@@ -127,7 +127,7 @@ WEFT_API weft_status weft_chain_list_add(weft_chain_list *model, const char *nam
  * @return WEFT_E_PLAN, naming components and edges, or the layer's own failure. */
 WEFT_API weft_status weft_chain_list_check(weft_chain_list *model, int ranks, int64_t rows);
 
-/** Make sure that all ranks hold the same list, check it, and allocate and
+/** Make sure that all ranks hold the same list and seed, check it, and allocate and
  * initialise what this rank owns. **Collective.** @p options as in
  * weft_params_create(); NULL: its defaults. Once: WEFT_E_STATE after that, also if
  * it failed. @return on every rank the failure of any: WEFT_E_PLAN names the first

@@ -12,8 +12,8 @@ WEFT_BEGIN
 
 typedef enum weft_dtype { WEFT_F32, WEFT_F64, WEFT_I32, WEFT_I64, WEFT_U8 } weft_dtype;
 
-WEFT_API int64_t     weft_dtype_bytes(weft_dtype dtype); /**< of one element */
-WEFT_API const char *weft_dtype_text(weft_dtype dtype);  /**< "f32" */
+WEFT_API int64_t     weft_dtype_bytes(weft_dtype dtype);   /**< of one element */
+WEFT_API const char *weft_dtype_text(weft_dtype dtype);    /**< "f32" */
 WEFT_API bool        weft_dtype_is_real(weft_dtype dtype); /**< f32 or f64 */
 
 /** "f32" -> WEFT_F32. @return WEFT_E_ARG, naming the words that are known. */
@@ -52,10 +52,13 @@ WEFT_API weft_tensor *weft_tensor_slice(const weft_tensor *x, int64_t begin, int
  * extent may be -1: what is left. @return NULL: WEFT_E_SHAPE. */
 WEFT_API weft_tensor *weft_tensor_reshape(const weft_tensor *x, int ndim, const int64_t *shape);
 
-/** A new tensor with x's elements; owned. */
+/** A new tensor with x's elements; owned. @return NULL: as weft_tensor_convert(). */
 WEFT_API weft_tensor *weft_tensor_copy(const weft_tensor *x);
 
-/** A new tensor with x's elements converted as C converts them; owned. */
+/** A new tensor with x's elements converted, through double; owned. Cut toward 0
+ * where @p dtype has no fractions; to the nearest that it holds where it has not
+ * the range; not a number becomes 0. @return NULL: WEFT_E_STATE if x is not in
+ * memory here; WEFT_E_ARG for a wrong dtype; WEFT_E_NOMEM. */
 WEFT_API weft_tensor *weft_tensor_convert(const weft_tensor *x, weft_dtype dtype);
 
 /** End a tensor; its memory goes with the last view of it. NULL is allowed. */
@@ -71,7 +74,7 @@ WEFT_API bool    weft_tensor_same_shape(const weft_tensor *a, const weft_tensor 
 /** Element @p index, in row-major order, as a double. */
 WEFT_API double weft_tensor_get(const weft_tensor *x, int64_t index);
 
-/** Set element @p index from a double. */
+/** Set element @p index from a double, as weft_tensor_convert() does. */
 WEFT_API void weft_tensor_set(weft_tensor *x, int64_t index, double value);
 
 /** Set every element. */
@@ -88,12 +91,15 @@ typedef struct weft_arena weft_arena;
 
 /** An arena that grows; @p bytes is its first size, and @p from where its memory
  * comes from, NULL meaning weft_alloc(); owned.
- * Once cleared it holds one block as large as all that was taken, so doing the
- * same again takes no new memory. */
+ * If it had to grow, clearing it lets go of its blocks, and the next piece comes
+ * from one as large as all that had been taken: from then on the same again takes
+ * no new memory. Pieces taken one after another need not be neighbours.
+ * @return NULL: WEFT_E_ARG if @p bytes is negative; what the allocator failed with. */
 WEFT_API weft_arena *weft_arena_create(int64_t bytes, const weft_allocator *from);
 
 /** A piece aligned to WEFT_ALIGNMENT, not cleared; borrowed until the arena is
- * cleared. @return NULL: WEFT_E_NOMEM. Cost: an addition. */
+ * cleared. Pieces of 0 bytes differ too. @return NULL: WEFT_E_ARG if @p bytes is
+ * negative, WEFT_E_NOMEM. Cost: an addition. */
 WEFT_API void *weft_arena_take(weft_arena *arena, int64_t bytes);
 
 /** Take all pieces back. */

@@ -74,7 +74,10 @@ typedef enum weft_progress_mode {
 typedef struct weft_progress weft_progress;
 
 /** On rank 0 of @p comm (NULL: here); elsewhere it does nothing. Not collective.
- * Owned. @p total steps, of @p samples each; @p done of them before this run. */
+ * Owned. @p total steps, of @p samples each; @p done of them before this run. The
+ * bar is as wide as $COLUMNS says, else the terminal, else 80.
+ * @return NULL: WEFT_E_ARG for another word in $WEFT_PROGRESS than weft_progress_parse()
+ *         knows. */
 WEFT_API weft_progress *weft_progress_create(weft_comm *comm, weft_progress_mode mode, FILE *to,
                                              int64_t total, int64_t done, int64_t samples);
 WEFT_API void           weft_progress_destroy(weft_progress *progress);
@@ -130,12 +133,12 @@ typedef struct weft_train_options {
     void       *context;
     const char *value[WEFT_MAX_VALUES]; /**< their names, ended by NULL: "loss", "accuracy" */
 
-    weft_batches      *test;     /**< evaluated each epoch; with once; NULL: nothing */
-    int64_t            epochs;   /**< to train, those before a resume included */
-    const char        *out;      /**< folder of log.jsonl and snapshots, one an epoch */
-    const char        *resume;   /**< snapshot to go on from; NULL: from the start */
+    weft_batches      *test;   /**< evaluated each epoch; with once; NULL: nothing */
+    int64_t            epochs; /**< to train, those before a resume included */
+    const char        *out;    /**< folder of log.jsonl and snapshots, one an epoch */
+    const char        *resume; /**< snapshot to go on from; NULL: from the start */
     weft_progress_mode progress;
-    FILE              *table;    /**< where rank 0 prints a line an epoch; NULL: nowhere */
+    FILE              *table; /**< where rank 0 prints a line an epoch; NULL: nowhere */
 } weft_train_options;
 
 /** Train until options->epochs epochs are done: each batch forward, backward and one

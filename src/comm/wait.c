@@ -7,14 +7,18 @@
 
 enum { SPINS = 100 }; /* polls that nobody else is let in between */
 
-/* A nap is a small part of what was waited already, so what it delays is never
- * delayed by more than that part; and no shorter than the system can. */
-static const double nap_part = 1.0 / 32, nap_least = 50e-6, nap_most = 1e-3;
+/* A nap costs at least twice its length, and while one rank naps no message moves:
+ * a long one would go through in as many naps as it has pieces. So a rank naps only
+ * after polls in which nothing moved for a while; one that took much longer than the
+ * quickest ever did move something. */
+static const double idle_before_nap = 1e-3, nap = 50e-6, quick = 4, quick_least = 1e-6;
 
 /* One wait; all 0 at first, so that what is there already costs no clock. */
 typedef struct patience {
     int    polls;
-    double since;
+    double since;  /* the first poll that failed */
+    double idle;   /* the last poll that may have moved something */
+    double polled; /* when the poll now running began */
 } patience;
 
 static weft_status timed_out(weft_comm *comm, const weft__operation *op, double waited)
@@ -25,28 +29,39 @@ static weft_status timed_out(weft_comm *comm, const weft__operation *op, double 
     return WEFT_FAIL(WEFT_E_TIMEOUT, "%s", text->at);
 }
 
-static void rest(double waited)
+/* Let others have the core: at once, or for a while. */
+static void rest(double idle)
 {
-    double nap = waited * nap_part;
-
-    if (nap < nap_least) {
+    if (idle < idle_before_nap)
         sched_yield();
-        return;
-    }
-    if (nap > nap_most)
-        nap = nap_most;
-    nanosleep(&(struct timespec){ .tv_nsec = (long)(nap * 1e9) }, NULL);
+    else
+        nanosleep(&(struct timespec){ .tv_nsec = (long)(nap * 1e9) }, NULL);
 }
 
+static void look_at_poll(weft_comm *comm, patience *p, double now)
+{
+    const double took = now - p->polled;
+
+    if (comm->quickest_poll == 0 || took < comm->quickest_poll)
+        comm->quickest_poll = took;
+    if (took > quick * comm->quickest_poll + quick_least)
+        p->idle = now;
+}
+
+/* A poll found nothing. */
 static weft_status wait_more(weft_comm *comm, const weft__operation *op, patience *p)
 {
     const double now = weft_seconds();
+
     if (p->polls++ == 0)
-        p->since = now;
+        p->since = p->idle = now;
+    else
+        look_at_poll(comm, p, now);
     if (now - p->since > comm->deadline)
         return timed_out(comm, op, now - p->since);
     if (p->polls > SPINS)
-        rest(now - p->since);
+        rest(now - p->idle);
+    p->polled = p->polls > SPINS ? weft_seconds() : now;
     return WEFT_OK;
 }
 

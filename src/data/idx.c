@@ -50,7 +50,7 @@ static weft_status read_word(weft__source *source, const char *what, uint32_t *w
 static weft_status read_magic(weft__source *source, int axes)
 {
     const uint32_t expected = UNSIGNED_BYTES << 8 | (uint32_t)axes;
-    uint32_t       magic;
+    uint32_t       magic = 0;
 
     WEFT_TRY(read_word(source, "an IDX magic number", &magic));
     if (magic != expected)
@@ -63,7 +63,7 @@ static weft_status read_magic(weft__source *source, int axes)
 
 static weft_status read_extent(weft__source *source, int axis, int64_t *extent)
 {
-    uint32_t word;
+    uint32_t word = 0;
     WEFT_TRY(read_word(source, "an extent", &word));
     if (word == 0)
         return WEFT_FAIL(WEFT_E_FORMAT, "%s: the extent of axis %d is 0, expected 1 or more",

@@ -46,8 +46,8 @@ weft_status weft__h5_failed(const weft__h5 *h5, const char *path, const char *wh
     if (h5->disk.error != 0)
         return disk_failed(h5, where);
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, &words);
-    return weft_error_set(h5->fresh ? WEFT_E_IO : WEFT_E_FORMAT, where,
-                          "%s: %s: %.*s failed: %s", h5->name, path, name, call,
+    return weft_error_set(h5->fresh ? WEFT_E_IO : WEFT_E_FORMAT, where, "%s: %s: %.*s failed: %s",
+                          h5->name, path, name, call,
                           words != NULL ? words : "HDF5 does not say why");
 }
 
@@ -238,6 +238,7 @@ weft_status weft__h5_list(weft__h5 *h5, const char *path, int most, weft__text *
         WEFT_TRY(weft__text_add(names, "%s%s", i == 0 ? "" : ", ", name));
     }
     if (info.nlinks > (hsize_t)most)
-        WEFT_TRY(weft__text_add(names, " and %" PRIu64 " more", (uint64_t)info.nlinks - (unsigned)most));
+        WEFT_TRY(
+            weft__text_add(names, " and %" PRIu64 " more", (uint64_t)info.nlinks - (unsigned)most));
     return info.nlinks > 0 ? WEFT_OK : weft__text_add(names, "nothing");
 }

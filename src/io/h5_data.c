@@ -19,11 +19,16 @@ uint32_t weft__h5_sum(const weft_tensor *x)
 static hid_t file_type(weft_dtype dtype)
 {
     switch (dtype) {
-    case WEFT_F32: return H5T_IEEE_F32LE;
-    case WEFT_F64: return H5T_IEEE_F64LE;
-    case WEFT_I32: return H5T_STD_I32LE;
-    case WEFT_I64: return H5T_STD_I64LE;
-    case WEFT_U8: return H5T_STD_U8LE;
+    case WEFT_F32:
+        return H5T_IEEE_F32LE;
+    case WEFT_F64:
+        return H5T_IEEE_F64LE;
+    case WEFT_I32:
+        return H5T_STD_I32LE;
+    case WEFT_I64:
+        return H5T_STD_I64LE;
+    case WEFT_U8:
+        return H5T_STD_U8LE;
     }
     return H5I_INVALID_HID;
 }
@@ -32,11 +37,16 @@ static hid_t file_type(weft_dtype dtype)
 static hid_t memory_type(weft_dtype dtype)
 {
     switch (dtype) {
-    case WEFT_F32: return H5T_NATIVE_FLOAT;
-    case WEFT_F64: return H5T_NATIVE_DOUBLE;
-    case WEFT_I32: return H5T_NATIVE_INT32;
-    case WEFT_I64: return H5T_NATIVE_INT64;
-    case WEFT_U8: return H5T_NATIVE_UINT8;
+    case WEFT_F32:
+        return H5T_NATIVE_FLOAT;
+    case WEFT_F64:
+        return H5T_NATIVE_DOUBLE;
+    case WEFT_I32:
+        return H5T_NATIVE_INT32;
+    case WEFT_I64:
+        return H5T_NATIVE_INT64;
+    case WEFT_U8:
+        return H5T_NATIVE_UINT8;
     }
     return H5I_INVALID_HID;
 }
@@ -156,9 +166,14 @@ static weft_status look_at_data(weft__h5 *h5, const char *path, hid_t data, weft
 static weft_status look_at_object(weft__h5 *h5, const char *path, hid_t object, weft__h5_item *item)
 {
     switch (H5Iget_type(object)) {
-    case H5I_GROUP: item->kind = WEFT__H5_GROUP; return WEFT_OK;
-    case H5I_DATASET: return look_at_data(h5, path, object, item);
-    default: item->kind = WEFT__H5_OTHER; return WEFT_OK;
+    case H5I_GROUP:
+        item->kind = WEFT__H5_GROUP;
+        return WEFT_OK;
+    case H5I_DATASET:
+        return look_at_data(h5, path, object, item);
+    default:
+        item->kind = WEFT__H5_OTHER;
+        return WEFT_OK;
     }
 }
 

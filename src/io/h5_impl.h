@@ -30,7 +30,12 @@ struct weft__h5 {
 herr_t weft__h5_disk_use(hid_t access, weft__h5_disk *disk);
 
 /* Call HDF5 without letting it print: QUIETLY(id = H5Dopen2(...)). */
-#define QUIETLY(call) H5E_BEGIN_TRY { call; } H5E_END_TRY
+#define QUIETLY(call)                                                                              \
+    H5E_BEGIN_TRY                                                                                  \
+    {                                                                                              \
+        call;                                                                                      \
+    }                                                                                              \
+    H5E_END_TRY
 
 /* Do this call of HDF5 or return its failure: TRY_H5(h5, path, H5Dread(...)). */
 #define TRY_H5(h5, path, call)                                                                     \

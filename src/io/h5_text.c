@@ -20,8 +20,7 @@ static weft_status put_attribute(weft__h5 *h5, hid_t group, const char *name, hi
 
     TRY_H5(h5, name, H5Tset_size(type, strlen(text) + 1));
     TRY_H5(h5, name, H5Tset_cset(type, H5T_CSET_UTF8));
-    TRY_H5_ID(h5, name, attribute,
-              H5Acreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT));
+    TRY_H5_ID(h5, name, attribute, H5Acreate2(group, name, type, space, H5P_DEFAULT, H5P_DEFAULT));
     const weft_status done = write_text(h5, name, type, attribute, text);
     H5Aclose(attribute);
     return done;
@@ -72,13 +71,11 @@ static weft_status get_attribute(weft__h5 *h5, const char *path, const char *nam
     htri_t there;
     hid_t  attribute;
 
-    TRY_H5_ID(h5, path, there,
-              H5Aexists_by_name(h5->file, path, name, H5P_DEFAULT));
+    TRY_H5_ID(h5, path, there, H5Aexists_by_name(h5->file, path, name, H5P_DEFAULT));
     if (there == 0)
         return WEFT_FAIL(WEFT_E_FORMAT, "%s: %s has no text %s", h5->name, path, name);
 
-    TRY_H5_ID(h5, path, attribute,
-              H5Aopen_by_name(h5->file, path, name, H5P_DEFAULT, H5P_DEFAULT));
+    TRY_H5_ID(h5, path, attribute, H5Aopen_by_name(h5->file, path, name, H5P_DEFAULT, H5P_DEFAULT));
     const hid_t       type = H5Aget_type(attribute);
     const hid_t       space = H5Aget_space(attribute);
     const weft_status done = read_text(h5, name, attribute, type, space, text);

@@ -59,8 +59,8 @@ static void sync_folder(const char *path)
 {
     const char *const slash = strrchr(path, '/');
     const int         length = slash == path ? 1 : (int)(slash - path);
-    char *const       name = slash == NULL ? weft_text_copy(".")
-                                           : weft__text_create("%.*s", length, path);
+    char *const       name =
+        slash == NULL ? weft_text_copy(".") : weft__text_create("%.*s", length, path);
     const int fd = name == NULL ? -1 : open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd >= 0) {

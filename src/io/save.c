@@ -8,8 +8,8 @@
 static weft_status put(weft_snapshot_writer *writer, const char *name, const weft_tensor *x)
 {
     char *const       path = weft__text_create("/%s", name);
-    const weft_status done = path == NULL ? weft_error_status()
-                                          : weft_snapshot_put_tensor(writer, path, x);
+    const weft_status done =
+        path == NULL ? weft_error_status() : weft_snapshot_put_tensor(writer, path, x);
     weft_free(path);
     return done;
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-    MOST_NAMES = 12,  /* of what is there, in a failure */
+    MOST_NAMES = 12,    /* of what is there, in a failure */
     MOST_DEFLATE = 1032 /* times a block of zeros gets smaller by deflate, at best */
 };
 
@@ -109,8 +109,8 @@ static weft_status missing(weft_snapshot *snapshot, const char *path)
 {
     weft__text        names = { 0 };
     char *const       group = weft_text_copy(path);
-    const weft_status done = group == NULL ? weft_error_status()
-                                           : say_missing(snapshot, path, group, &names);
+    const weft_status done =
+        group == NULL ? weft_error_status() : say_missing(snapshot, path, group, &names);
     weft__text_end(&names);
     weft_free(group);
     return done;
@@ -125,14 +125,18 @@ static weft_status find(weft_snapshot *snapshot, const char *path, const char *w
     WEFT_TRY(weft__h5_check_path(path));
     WEFT_TRY(weft__h5_look(snapshot->h5, path, item));
     switch (item->kind) {
-    case WEFT__H5_NUMBERS: return WEFT_OK;
-    case WEFT__H5_NOTHING: return missing(snapshot, path);
+    case WEFT__H5_NUMBERS:
+        return WEFT_OK;
+    case WEFT__H5_NOTHING:
+        return missing(snapshot, path);
     case WEFT__H5_GROUP:
-        return WEFT_FAIL(WEFT_E_FORMAT, "%s: %s is a group, wanted %s", snapshot->path, path, wanted);
+        return WEFT_FAIL(WEFT_E_FORMAT, "%s: %s is a group, wanted %s", snapshot->path, path,
+                         wanted);
     case WEFT__H5_NULL:
         return WEFT_FAIL(WEFT_E_FORMAT, "%s: %s holds nothing (a null dataspace), wanted %s",
                          snapshot->path, path, wanted);
-    case WEFT__H5_OTHER: break;
+    case WEFT__H5_OTHER:
+        break;
     }
     return WEFT_FAIL(WEFT_E_FORMAT, "%s: %s holds no numbers, wanted %s", snapshot->path, path,
                      wanted);
@@ -146,8 +150,10 @@ static weft_status check_stored(const weft_snapshot *snapshot, const char *path,
     const int64_t stored = item->stored < snapshot->bytes ? item->stored : snapshot->bytes;
 
     if (item->what.count / MOST_DEFLATE > stored || (item->what.count > 0 && item->stored <= 0))
-        return WEFT_FAIL(WEFT_E_FORMAT, "%s: %s claims to be %s, but has %" PRId64 " bytes in the "
-                         "file", snapshot->path, path, weft_shape_text(&item->what), item->stored);
+        return WEFT_FAIL(WEFT_E_FORMAT,
+                         "%s: %s claims to be %s, but has %" PRId64 " bytes in the "
+                         "file",
+                         snapshot->path, path, weft_shape_text(&item->what), item->stored);
     return WEFT_OK;
 }
 
@@ -297,8 +303,8 @@ weft_status weft_snapshot_get_bool(weft_snapshot *snapshot, const char *path, bo
 
     WEFT_TRY(get_one(snapshot, path, "a bool", WEFT_I64, &number));
     if (number != 0 && number != 1)
-        return WEFT_FAIL(WEFT_E_FORMAT, "%s: %s is %" PRId64 ", wanted a bool", snapshot->path, path,
-                         number);
+        return WEFT_FAIL(WEFT_E_FORMAT, "%s: %s is %" PRId64 ", wanted a bool", snapshot->path,
+                         path, number);
     *value = number == 1;
     return WEFT_OK;
 }
@@ -320,7 +326,6 @@ static weft_status find_group(weft_snapshot *snapshot, const char *path)
 
 char *weft_snapshot_get_text(weft_snapshot *snapshot, const char *path, const char *name)
 {
-    return find_group(snapshot, path) == WEFT_OK
-               ? weft__h5_get_text(snapshot->h5, path, name)
-               : NULL;
+    return find_group(snapshot, path) == WEFT_OK ? weft__h5_get_text(snapshot->h5, path, name)
+                                                 : NULL;
 }

@@ -7,7 +7,12 @@ static weft_vars forward(weft_layer *self, weft_vars in)
 
     if (!weft__layer_takes(self, in, 1))
         return weft_one(NULL);
-    return weft_one(weft_dropout(in.at[0], *rate, weft_layer_name(self)));
+    if (self->params == NULL && in.at[0] != NULL && weft_tape_mode(in.at[0]->tape) == WEFT_TRAIN)
+        return weft_one(WEFT_FAIL_NULL(
+            WEFT_E_STATE, "a dropout layer without a name to draw by: see weft_params_create()"));
+    /* In a dry run it has no name yet and draws nothing. */
+    return weft_one(
+        weft_dropout(in.at[0], *rate, self->params != NULL ? self->name : self->kind_name));
 }
 
 static const weft_layer_kind kind = { .name = "dropout",

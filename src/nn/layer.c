@@ -194,7 +194,7 @@ static weft_status prepare(weft_layer *layer, weft_vars in)
     const weft_tape *tape;
 
     WEFT_TRY_NEW(tape = weft_common_tape(in));
-    if (layer->params != NULL)
+    if (layer->params != NULL || layer->n_params == 0)
         return WEFT_OK;
     if (weft_tape_mode(tape) != WEFT_DRY)
         return WEFT_FAIL(WEFT_E_STATE, "a %s layer without memory: see weft_params_create()",

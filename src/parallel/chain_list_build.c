@@ -11,13 +11,15 @@ static int line_length(const char *line)
     return (int)strcspn(line, "\n");
 }
 
-/* What a line of the text is about: "input 'x'", "component 'l1'". */
+/* What a line of the text below is about: "component 'l1'". */
 static const char *line_subject(const weft__plan *plan, int line, char *text, size_t room)
 {
-    const int component = line - plan->n_inputs;
+    const int input = line - 1, component = input - plan->n_inputs;
 
-    if (component < 0)
-        snprintf(text, room, "input '%s'", plan->input[line].name);
+    if (line == 0)
+        snprintf(text, room, "what parameters are made of");
+    else if (component < 0)
+        snprintf(text, room, "input '%s'", plan->input[input].name);
     else if (component < plan->n_components)
         snprintf(text, room, "component '%s'", plan->component[component].name);
     else
@@ -76,9 +78,20 @@ static weft_status compare_with_first(const weft_chain_list *model, char *mine)
     return done;
 }
 
-static weft_status compare_ranks(const weft_chain_list *model)
+/* All that has to be equal, in lines. NULL: out of memory. */
+static char *describe(const weft_chain_list *model, const weft_params_options *options)
 {
-    char             *mine = weft__plan_text(&model->plan);
+    char *plan = weft__plan_text(&model->plan), *text = NULL;
+    if (plan != NULL)
+        text = weft__text_create("%s, seed %llu\n%s", weft_dtype_text(options->dtype),
+                                 (unsigned long long)options->seed, plan);
+    weft_free(plan);
+    return text;
+}
+
+static weft_status compare_ranks(const weft_chain_list *model, const weft_params_options *options)
+{
+    char             *mine = describe(model, options);
     const weft_status done = compare_with_first(model, mine);
     weft_free(mine);
     return done;
@@ -199,7 +212,7 @@ static weft_status check(weft_chain_list *model)
 /* What this rank alone can fail. */
 static weft_status build_here(weft_chain_list *model, const weft_params_options *options)
 {
-    model->dtype = options != NULL ? options->dtype : WEFT_F32;
+    model->dtype = options->dtype;
     WEFT_TRY_NEW(model->arena = weft_arena_create(4096, NULL));
     WEFT_TRY(check(model));
     WEFT_TRY(hang_owned(model));
@@ -213,12 +226,16 @@ static weft_status build_here(weft_chain_list *model, const weft_params_options 
 
 weft_status weft_chain_list_build(weft_chain_list *model, const weft_params_options *options)
 {
+    const weft_params_options defaults = { 0 };
+
+    if (options == NULL)
+        options = &defaults;
     if (model->comm == NULL)
         return WEFT_FAIL(WEFT_E_STATE, "build of a plan without a communicator");
     if (model->is_begun)
         return WEFT_FAIL(WEFT_E_STATE, "weft_chain_list_build() for the second time");
     model->is_begun = true;
-    WEFT_TRY(compare_ranks(model));
+    WEFT_TRY(compare_ranks(model, options));
     WEFT_TRY(weft_comm_agree(model->comm, build_here(model, options), "build of a chain list"));
     model->is_built = true;
     return WEFT_OK;

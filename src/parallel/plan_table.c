@@ -105,7 +105,7 @@ static weft_status add_loads(weft__text *text, const weft__plan *plan,
     for (int rank = 0; rank < ranks; rank++) {
         const load l = load_of(plan, shapes, rank);
         if (l.components == 0) {
-            WEFT_TRY(weft__text_add(text, "%d\tnothing to do\n", rank));
+            WEFT_TRY(weft__text_add(text, "%d\t0\t0\t0\t0\tnothing to do\n", rank));
             continue;
         }
         WEFT_TRY(weft__text_add(text, "%d\t%d\t", rank, l.components));

@@ -123,7 +123,7 @@ void weft_end_job(const char *where, const char *call)
 {
     fflush(stdout);
     let_the_cause_speak();
-    fprintf(stderr, "%s    at %s, in %s\nweft [%d] error: %s\n", weft_error_where(), where, call,
+    fprintf(stderr, "%s\n    at %s, in %s\nweft [%d] error: %s\n", weft_error_where(), where, call,
             world_rank(), weft_error_message());
     fflush(stderr);
     if (mpi_is_up())

@@ -4,7 +4,7 @@
  * ta or tb. All f32 calls of a build are served by one library, oneDNN where the
  * build found it, else the CBLAS: two in turns would mean two spinning pools of
  * threads. f64 is the CBLAS's. With beta 0, C is written without being read.
- * A product with an empty sum (k = 0) is 0.
+ * An empty sum (k = 0) is 0.
  */
 #ifndef WEFT__GEMM_H
 #define WEFT__GEMM_H
@@ -18,8 +18,8 @@ void weft__gemm_f64(bool ta, bool tb, int64_t m, int64_t n, int64_t k, double al
                     const double *a, int64_t lda, const double *b, int64_t ldb, double beta,
                     double *c, int64_t ldc);
 
-/* The CBLAS counts with int: it is given pieces of at most this many rows or columns.
- * A test sets it to less. */
+/* The CBLAS counts with int: it is given pieces with at most this many rows and
+ * columns. A test sets it to less. */
 extern int64_t weft__gemm_longest;
 
 /* "oneDNN 2.6.3 (f32), OpenBLAS 0.3.21 (f64)": for logs and snapshots. */

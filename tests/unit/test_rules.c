@@ -122,7 +122,7 @@ static double gradient(int64_t i, int t)
     return sin((double)i * 0.37 + t) * exp(-(double)(i % 23));
 }
 
-static void check_formula(weft_optim *optim, formula *formula, double tolerance)
+static void check_formula(weft_optim *optim, formula *move, double tolerance)
 {
     double *x = weft_alloc_zeroed((int64_t)sizeof(double[SOME][3]));
     assert_non_null(optim);
@@ -131,7 +131,7 @@ static void check_formula(weft_optim *optim, formula *formula, double tolerance)
     for (int t = 1; t <= 4; t++) {
         for (int64_t i = 0; i < SOME; i++) {
             weft_tensor_set(&theta->grad, i, gradient(i, t));
-            formula(weft_tensor_get(&theta->grad, i), t, &x[3 * i]);
+            move(weft_tensor_get(&theta->grad, i), t, &x[3 * i]);
         }
         theta->has_grad = true;
         assert_ok(weft_optim_step(optim));

@@ -60,12 +60,8 @@ static void every_dtype_and_shape_comes_back(void **state)
     const struct {
         int     ndim;
         int64_t shape[WEFT_MAX_AXES];
-    } row[] = { { 0, { 0 } },
-                { 1, { 1 } },
-                { 1, { 0 } },
-                { 2, { 0, 3 } },
-                { 2, { 3, 4 } },
-                { 8, { 2, 1, 2, 1, 2, 1, 2, 3 } } };
+    } row[] = { { 0, { 0 } },    { 1, { 1 } },    { 1, { 0 } },
+                { 2, { 0, 3 } }, { 2, { 3, 4 } }, { 8, { 2, 1, 2, 1, 2, 1, 2, 3 } } };
     (void)state;
 
     for (int dtype = WEFT_F32; dtype <= WEFT_U8; dtype++)

@@ -1,0 +1,474 @@
+/* Operators: what is special to one of them. What all have in common is in
+ * test_ops.c. */
+#include "weft_test.h"
+#include "weft/ops.h"
+
+#include <fenv.h>
+
+static weft_tape *tape;
+
+static int open_tape(void **state)
+{
+    (void)state;
+    tape = weft_tape_create();
+    return tape == NULL;
+}
+
+static int close_tape(void **state)
+{
+    (void)state;
+    weft_tape_destroy(tape);
+    return 0;
+}
+
+static weft_var *matrix(int64_t rows, int64_t cols, const double *values)
+{
+    weft_var *x = weft_variable(tape, WEFT_F64, 2, (int64_t[]){ rows, cols }, true);
+    assert_non_null(x);
+    for (int64_t i = 0; i < rows * cols; i++)
+        weft_tensor_set(&x->value, i, values[i]);
+    return x;
+}
+
+static weft_var *vector(weft_dtype dtype, int64_t n, const double *values)
+{
+    weft_var *x = weft_variable(tape, dtype, 1, &n, weft_dtype_is_real(dtype));
+    assert_non_null(x);
+    for (int64_t i = 0; i < n; i++)
+        weft_tensor_set(&x->value, i, values[i]);
+    return x;
+}
+
+#define MATRIX(rows, cols, ...) matrix(rows, cols, (const double[(rows) * (cols)]){ __VA_ARGS__ })
+#define VECTOR(n, ...) vector(WEFT_F64, n, (const double[n]){ __VA_ARGS__ })
+#define LABELS(n, ...) vector(WEFT_I64, n, (const double[n]){ __VA_ARGS__ })
+
+/* A value a little unlike its neighbours. */
+static weft_var *wave(weft_dtype dtype, int64_t rows, int64_t cols)
+{
+    weft_var *x = weft_variable(tape, dtype, 2, (int64_t[]){ rows, cols }, true);
+    assert_non_null(x);
+    for (int64_t i = 0; i < rows * cols; i++)
+        weft_tensor_set(&x->value, i, sin(0.7 * (double)i));
+    return x;
+}
+
+static void assert_refused(weft_status status, const char *message, const weft_var *y)
+{
+    assert_null(y);
+    assert_fails(status, weft_error_status());
+    assert_message_has(message);
+    weft_error_clear();
+}
+
+static void assert_values(const weft_tensor *x, const double *expected)
+{
+    for (int64_t i = 0; i < x->count; i++)
+        assert_near(expected[i], weft_tensor_get(x, i), 1e-15);
+}
+
+#define VALUES(...) ((const double[]){ __VA_ARGS__ })
+
+/* ---- shapes that do not fit ---------------------------------------------------------- */
+
+static void products_name_the_shapes_that_do_not_fit(void **state)
+{
+    (void)state;
+    weft_var *A = wave(WEFT_F64, 2, 3), *B = wave(WEFT_F64, 4, 5), *b = VECTOR(3, 1, 2, 3);
+
+    assert_refused(WEFT_E_SHAPE, "matmul of (2, 3) f64 and (4, 5) f64", weft_matmul(A, B));
+    assert_refused(WEFT_E_SHAPE, "matmul of (2, 3) f64 and (3) f64", weft_matmul(A, b));
+    assert_refused(WEFT_E_SHAPE, "affine of (2, 3) f64 and (4, 5) f64", weft_affine(A, B, NULL));
+    assert_refused(WEFT_E_SHAPE, "affine_relu of (2, 3) f64, (2, 3) f64 and (3) f64",
+                   weft_affine_relu(A, wave(WEFT_F64, 2, 3), b));
+    assert_refused(WEFT_E_SHAPE, "wants x (n, k) and W (m, k)", weft_affine(A, b, NULL));
+}
+
+static void extents_whose_product_overflows_do_not_fit(void **state)
+{
+    (void)state;
+    const int64_t     shape[] = { 0, (INT64_C(1) << 62) + 1, 4 }; /* modulo 2^64: 4 */
+    double            nothing = 0;
+    const weft_tensor huge = weft_tensor_wrap(WEFT_F64, 3, shape, &nothing);
+    weft_var         *x = weft_input(tape, &huge);
+
+    assert_non_null(x);
+    assert_refused(WEFT_E_SHAPE, "affine of (0, ", weft_affine(x, wave(WEFT_F64, 2, 4), NULL));
+}
+
+static void only_a_row_is_broadcast(void **state)
+{
+    (void)state;
+    weft_var *a = wave(WEFT_F64, 3, 4);
+
+    assert_refused(WEFT_E_SHAPE, "add of (3, 4) f64 and (3) f64", weft_add(a, VECTOR(3, 1, 2, 3)));
+    assert_refused(WEFT_E_SHAPE, "subtract of (4) f64 and (3, 4) f64",
+                   weft_subtract(VECTOR(4, 1, 2, 3, 4), a));
+    assert_refused(WEFT_E_SHAPE, "multiply of (3, 4) f64 and (4) f64",
+                   weft_multiply(a, VECTOR(4, 1, 2, 3, 4)));
+    assert_refused(WEFT_E_SHAPE, "mean_squared_error of (3, 4) f64 and (4, 3) f64",
+                   weft_mean_squared_error(a, wave(WEFT_F64, 4, 3)));
+}
+
+static void reshape_wants_every_element_to_have_its_place(void **state)
+{
+    (void)state;
+    weft_var *x = wave(WEFT_F64, 2, 6);
+
+    assert_refused(WEFT_E_SHAPE, "reshape of (2, 6) f64: does not fit into (5, 3) f64",
+                   weft_reshape(x, 2, (int64_t[]){ 5, 3 }));
+    assert_refused(WEFT_E_SHAPE, "(-1, 5)", weft_reshape(x, 2, (int64_t[]){ -1, 5 }));
+    assert_refused(WEFT_E_SHAPE, "(-1, -1)", weft_reshape(x, 2, (int64_t[]){ -1, -1 }));
+    assert_refused(WEFT_E_SHAPE, "(-2, -6)", weft_reshape(x, 2, (int64_t[]){ -2, -6 }));
+    assert_refused(WEFT_E_SHAPE, "9 axes", weft_reshape(x, 9, (int64_t[9]){ 0 }));
+    assert_refused(WEFT_E_SHAPE, "(0, -1)",
+                   weft_reshape(wave(WEFT_F64, 0, 6), 2, (int64_t[]){ 0, -1 }));
+    assert_refused(WEFT_E_SHAPE, "into () f64", weft_reshape(x, 0, NULL));
+}
+
+static void slice_wants_rows_that_are_there(void **state)
+{
+    (void)state;
+    weft_var *x = wave(WEFT_F64, 3, 2);
+
+    assert_refused(WEFT_E_SHAPE, "slice of (3, 2) f64: no rows 1 .. 4 - 1", weft_slice(x, 1, 4));
+    assert_refused(WEFT_E_SHAPE, "no rows -1", weft_slice(x, -1, 2));
+    assert_refused(WEFT_E_SHAPE, "no rows 2 .. 1", weft_slice(x, 2, 1));
+    assert_refused(WEFT_E_SHAPE, "slice of ()", weft_slice(weft_sum(x), 0, 1));
+}
+
+static void concat_wants_an_axis_and_equal_extents_but_there(void **state)
+{
+    (void)state;
+    const weft_vars x = weft_two(wave(WEFT_F64, 3, 2), wave(WEFT_F64, 4, 2));
+
+    assert_refused(WEFT_E_SHAPE, "concat of (3, 2) f64 and (4, 2) f64: wants equal extents",
+                   weft_concat(x, 1));
+    assert_refused(WEFT_E_SHAPE, "no axis 2", weft_concat(x, 2));
+    assert_refused(WEFT_E_SHAPE, "no axis -1", weft_concat(x, -1));
+    assert_refused(WEFT_E_ARG, "nothing", weft_concat((weft_vars){ 0 }, 0));
+    assert_refused(WEFT_E_SHAPE, "(2) f64", weft_concat(weft_two(x.at[0], VECTOR(2, 1, 2)), 0));
+}
+
+/* ---- one variable, several uses ---------------------------------------------------------- */
+
+static void a_variable_times_itself(void **state)
+{
+    (void)state;
+    weft_var *x = VECTOR(3, 1, -2, 3);
+
+    assert_ok(weft_backward(weft_sum(weft_multiply(x, x))));
+    assert_values(&x->grad, VALUES(2, -4, 6));
+}
+
+static void a_variable_minus_itself_and_plus_itself(void **state)
+{
+    (void)state;
+    weft_var *x = VECTOR(3, 1, -2, 3);
+    weft_var *y = weft_add(weft_subtract(x, x), weft_add(x, x));
+
+    assert_values(&y->value, VALUES(2, -4, 6));
+    assert_ok(weft_backward(weft_sum(y)));
+    assert_values(&x->grad, VALUES(2, 2, 2));
+}
+
+static void gradients_of_several_consumers_add_up(void **state)
+{
+    (void)state;
+    weft_var *x = VECTOR(3, 1, -2, 3);
+    weft_var *h = weft_affine_relu(weft_reshape(x, 2, (int64_t[]){ 3, 1 }), MATRIX(1, 1, 2), NULL);
+    weft_var *L = weft_add(weft_sum(weft_multiply(h, h)), weft_sum(weft_scale(h, 3)));
+
+    L = weft_add(L, weft_sum(weft_slice(x, 0, 2)));
+    L = weft_add(L, weft_sum(weft_slice(x, 1, 3)));
+    assert_ok(weft_backward(L));
+    /* h = 2 x where x > 0: 2 h 2 + 3 * 2, and how many slices it is in */
+    assert_values(&x->grad, VALUES(8 + 6 + 1, 0 + 2, 24 + 6 + 1));
+}
+
+/* ---- products ---------------------------------------------------------------------------------
+ */
+
+static void fused_bits(weft_dtype dtype, bool bias)
+{
+    const int64_t n = 37, k = 29, m = 301;
+    weft_var     *x[2], *W[2], *b[2], *y[2];
+
+    for (int i = 0; i < 2; i++) {
+        x[i] = wave(dtype, n, k);
+        W[i] = wave(dtype, m, k);
+        b[i] = bias ? weft_reshape(wave(dtype, 1, m), 1, (int64_t[]){ m }) : NULL;
+        y[i] =
+            i == 0 ? weft_affine_relu(x[i], W[i], b[i]) : weft_relu(weft_affine(x[i], W[i], b[i]));
+        assert_non_null(y[i]);
+    }
+    const size_t bytes = (size_t)weft_tensor_bytes(&y[0]->value);
+    assert_memory_equal(y[0]->value.data, y[1]->value.data, bytes);
+    for (int i = 0; i < 2; i++)
+        y[i] = weft_mean_squared_error(y[i], wave(dtype, n, m));
+    assert_ok(weft_tape_backward(tape, 2, y));
+    assert_memory_equal(x[0]->grad.data, x[1]->grad.data, (size_t)weft_tensor_bytes(&x[0]->grad));
+    assert_memory_equal(W[0]->grad.data, W[1]->grad.data, (size_t)weft_tensor_bytes(&W[0]->grad));
+    if (bias)
+        assert_memory_equal(b[0]->grad.data, b[1]->grad.data,
+                            (size_t)weft_tensor_bytes(&b[0]->grad));
+    assert_ok(weft_tape_clear(tape));
+}
+
+static void affine_relu_has_the_bits_of_relu_of_affine(void **state)
+{
+    (void)state;
+    fused_bits(WEFT_F32, true);
+    fused_bits(WEFT_F32, false);
+    fused_bits(WEFT_F64, true);
+    fused_bits(WEFT_F64, false);
+}
+
+static void affine_relu_leaves_its_masked_gradient_in_the_output(void **state)
+{
+    (void)state;
+    weft_var *y = weft_affine_relu(MATRIX(2, 1, 1, -1), MATRIX(2, 1, 1, -1), NULL);
+
+    assert_ok(weft_backward(weft_sum(weft_scale(y, 5))));
+    assert_values(&y->value, VALUES(1, 0, 0, 1));
+    assert_values(&y->grad, VALUES(5, 0, 0, 5));
+}
+
+/* ---- numbers at the edge ------------------------------------------------------------------------
+ */
+
+static void not_a_number_stays_visible(void **state)
+{
+    (void)state;
+    weft_var *x = MATRIX(1, 3, NAN, 1, -1);
+
+    assert_true(isnan(weft_tensor_get(&weft_relu(x)->value, 0)));
+    assert_true(isnan(weft_tensor_get(&weft_leaky_relu(x, 0.1)->value, 0)));
+    assert_true(isnan(weft_tensor_get(&weft_sigmoid(x)->value, 0)));
+    assert_true(isnan(weft_tensor_get(&weft_tanh(x)->value, 0)));
+    assert_true(isnan(weft_item(weft_softmax_cross_entropy(x, LABELS(1, 1)))));
+    weft_var *W = MATRIX(3, 3, 1, 0, 0, 0, 1, 0, 0, 0, 1);
+    for (int i = 0; i < 3; i++) {
+        assert_true(isnan(weft_tensor_get(&weft_softmax(x)->value, i)));
+        assert_true(isnan(weft_tensor_get(&weft_log_softmax(x)->value, i)));
+        assert_true(isnan(weft_tensor_get(&weft_affine_relu(x, W, NULL)->value, i)));
+        assert_true(isnan(weft_tensor_get(&weft_affine_relu(x, W, VECTOR(3, 1, 2, 3))->value, i)));
+    }
+}
+
+static weft_var *extreme(weft_dtype dtype)
+{
+    const double values[] = { 1e4, -1e4, 0, 30, -1e4, -1e4, -1e4, -1e4, 3e38, -3e38, 0, 1 };
+    weft_var    *x = weft_variable(tape, dtype, 2, (int64_t[]){ 3, 4 }, true);
+    for (int i = 0; i < 12; i++)
+        weft_tensor_set(&x->value, i, values[i] / (i < 8 ? 1 : 4));
+    return x;
+}
+
+static void springs_no_trap(weft_dtype dtype)
+{
+    weft_var *x = extreme(dtype), *labels = LABELS(3, 1, 2, 0);
+
+    feclearexcept(FE_ALL_EXCEPT);
+    weft_var *y[] = { weft_softmax(x), weft_log_softmax(x), weft_sigmoid(x), weft_tanh(x),
+                      weft_softmax_cross_entropy(x, labels) };
+    for (int i = 0; i < 4; i++) {
+        for (int64_t j = 0; j < y[i]->value.count; j++)
+            assert_true(isfinite(weft_tensor_get(&y[i]->value, j)));
+        y[i] = weft_mean(weft_slice(y[i], 0, 2));
+    }
+    assert_ok(weft_tape_backward(tape, 5, y));
+    for (int64_t j = 0; j < 12; j++)
+        assert_true(isfinite(weft_tensor_get(&x->grad, j)));
+    assert_int_equal(0, fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW));
+    assert_ok(weft_tape_clear(tape));
+}
+
+static void large_scores_spring_no_trap(void **state)
+{
+    (void)state;
+    springs_no_trap(WEFT_F64);
+    springs_no_trap(WEFT_F32);
+}
+
+static void large_scores_have_their_limits(void **state)
+{
+    (void)state;
+    weft_var *x = MATRIX(2, 3, 1e4, -1e4, 1e4, -1e4, -1e4, 0);
+
+    assert_values(&weft_softmax(x)->value, VALUES(0.5, 0, 0.5, 0, 0, 1));
+    assert_near(-20000 - log(2), weft_tensor_get(&weft_log_softmax(x)->value, 1), 1e-11);
+    assert_near((log(2) + 20000 + log(2) + 1e4) / 2 - log(2) / 2,
+                weft_item(weft_softmax_cross_entropy(x, LABELS(2, 1, 0))), 1e-11);
+    assert_values(&weft_sigmoid(x)->value, VALUES(1, 0, 1, 0, 0, 0.5));
+    assert_values(&weft_tanh(x)->value, VALUES(1, -1, 1, -1, -1, 0));
+}
+
+static void minus_infinity_masks_a_class(void **state)
+{
+    (void)state;
+    weft_var *x = MATRIX(1, 3, 1, -INFINITY, 1);
+
+    assert_values(&weft_softmax(x)->value, VALUES(0.5, 0, 0.5));
+    assert_near(-INFINITY, weft_tensor_get(&weft_log_softmax(x)->value, 1), 0);
+    assert_near(log(2), weft_item(weft_softmax_cross_entropy(x, LABELS(1, 0))), 1e-15);
+    assert_near(INFINITY, weft_item(weft_softmax_cross_entropy(x, LABELS(1, 1))), 0);
+    assert_true(
+        isnan(weft_tensor_get(&weft_softmax(MATRIX(1, 2, -INFINITY, -INFINITY))->value, 0)));
+    assert_true(isnan(weft_tensor_get(&weft_softmax(MATRIX(1, 2, INFINITY, 0))->value, 0)));
+}
+
+static void long_sums_of_floats_keep_their_digits(void **state)
+{
+    (void)state;
+    const int64_t n = 10000000;
+    weft_var     *x = weft_variable(tape, WEFT_F32, 1, &n, true);
+
+    weft_tensor_fill(&x->value, 0.1);
+    const double tenth = (double)0.1F, one = 1e-7; /* half a unit of the result's last place */
+    assert_near(tenth * (double)n, weft_item(weft_sum(x)), one * 1e6);
+    assert_near(tenth, weft_item(weft_mean(x)), one * 0.1);
+    assert_near(tenth * tenth, weft_item(weft_mean_squared_error(x, weft_scale(x, 0))), one * 0.01);
+}
+
+static void a_bias_over_many_rows_keeps_its_digits(void **state)
+{
+    (void)state;
+    const int64_t m = 3;
+    weft_var     *b = weft_variable(tape, WEFT_F32, 1, &m, true);
+    weft_var     *y = weft_add(wave(WEFT_F32, 1000000, m), b);
+
+    assert_ok(weft_backward(weft_sum(weft_scale(y, 0.1))));
+    for (int i = 0; i < m; i++)
+        assert_near(1e6 * (double)0.1F, weft_tensor_get(&b->grad, i), 1e-2);
+}
+
+/* ---- labels -------------------------------------------------------------------------------------
+ */
+
+static void a_label_without_a_class_is_named(void **state)
+{
+    (void)state;
+    weft_var *x = wave(WEFT_F64, 3, 4);
+
+    assert_refused(WEFT_E_VALUE,
+                   "softmax_cross_entropy of (3, 4) f64 and (3) i64: "
+                   "row 1 has label 4, classes are 0 .. 3",
+                   weft_softmax_cross_entropy(x, LABELS(3, 0, 4, 9)));
+    assert_refused(WEFT_E_VALUE, "row 2 has label -2",
+                   weft_softmax_cross_entropy(x, LABELS(3, 0, -1, -2)));
+    assert_refused(WEFT_E_VALUE, "accuracy of (3, 4) f64 and (3) i32: row 0 has label 2147483647",
+                   weft_accuracy(x, vector(WEFT_I32, 3, VALUES(INT32_MAX, 1, 1))));
+    assert_refused(WEFT_E_VALUE, "row 0 has label 0, classes are 0 .. -1",
+                   weft_accuracy(wave(WEFT_F64, 1, 0), LABELS(1, 0)));
+}
+
+static void labels_are_integers_one_a_row(void **state)
+{
+    (void)state;
+    weft_var *x = wave(WEFT_F64, 3, 4);
+
+    assert_refused(WEFT_E_SHAPE, "(3, 4) f64 and (2) i64", weft_accuracy(x, LABELS(2, 0, 1)));
+    assert_refused(WEFT_E_DTYPE, "(3, 4) f64 and (3) u8",
+                   weft_softmax_cross_entropy(x, vector(WEFT_U8, 3, VALUES(0, 1, 2))));
+    assert_refused(
+        WEFT_E_SHAPE, "a label a row",
+        weft_softmax_cross_entropy(x, weft_reshape(LABELS(3, 0, 1, 2), 2, (int64_t[]){ 3, 1 })));
+    assert_refused(WEFT_E_SHAPE, "(rows, classes)",
+                   weft_softmax_cross_entropy(VECTOR(3, 1, 2, 3), LABELS(3, 0, 1, 2)));
+}
+
+static void rows_without_a_label_do_not_count(void **state)
+{
+    (void)state;
+    weft_var *x = MATRIX(2, 2, 0, 0, 5, 9), *all = MATRIX(1, 2, 1, 2);
+    weft_var *some = weft_softmax_cross_entropy(x, LABELS(2, 1, WEFT_IGNORE));
+    weft_var *none = weft_softmax_cross_entropy(all, LABELS(1, WEFT_IGNORE));
+
+    assert_near(log(2), weft_item(some), 1e-15);
+    assert_near(0, weft_item(none), 0);
+    assert_ok(weft_tape_backward(tape, 2, (weft_var *[]){ some, none }));
+    assert_values(&x->grad, VALUES(0.5, -0.5, 0, 0));
+    assert_values(&all->grad, VALUES(0, 0));
+    assert_near(0, weft_item(weft_accuracy(all, LABELS(1, WEFT_IGNORE))), 0);
+}
+
+static void accuracy_counts_the_first_of_the_largest(void **state)
+{
+    (void)state;
+    weft_var *x = MATRIX(4, 3, 1, 1, 0, 0, 1, 1, NAN, 9, 9, 9, 9, NAN);
+
+    assert_near(0.5, weft_item(weft_accuracy(x, LABELS(4, 0, 1, 1, 0))), 0);
+    assert_near(0, weft_item(weft_accuracy(x, LABELS(4, 1, 2, 0, 2))), 0);
+    assert_near(1, weft_item(weft_accuracy(x, LABELS(4, 0, -1, -1, -1))), 0);
+    assert_false(weft_accuracy(x, LABELS(4, 0, 1, 1, 0))->needs_grad);
+}
+
+/* ---- shapes without a copy
+ * -------------------------------------------------------------------------- */
+
+static void views_share_memory(void **state)
+{
+    (void)state;
+    weft_var *x = wave(WEFT_F64, 4, 3);
+
+    assert_ptr_equal(x->value.data, weft_reshape(x, 3, (int64_t[]){ 2, -1, 3 })->value.data);
+    assert_ptr_equal((double *)x->value.data + 6, weft_slice(x, 2, 4)->value.data);
+    assert_int_equal(0, weft_slice(x, 4, 4)->value.count);
+    assert_int_equal(2, weft_reshape(x, 3, (int64_t[]){ 2, -1, 3 })->value.shape[1]);
+    assert_int_equal(0, weft_reshape(VECTOR(1, 7), 0, NULL)->value.ndim);
+    assert_false(weft_slice(LABELS(2, 1, 2), 0, 1)->needs_grad);
+}
+
+static void integers_are_put_together_too(void **state)
+{
+    (void)state;
+    weft_var *y = weft_concat(weft_two(LABELS(2, 1, 2), LABELS(1, 3)), 0);
+
+    assert_int_equal(WEFT_I64, y->value.dtype);
+    assert_values(&y->value, VALUES(1, 2, 3));
+    assert_false(y->needs_grad);
+}
+
+static void nothing_has_no_mean_but_no_error(void **state)
+{
+    (void)state;
+    weft_var *x = wave(WEFT_F64, 0, 3);
+
+    assert_refused(WEFT_E_SHAPE, "mean of (0, 3) f64", weft_mean(x));
+    assert_near(0, weft_item(weft_sum(x)), 0);
+    assert_near(0, weft_item(weft_mean_squared_error(x, x)), 0);
+    assert_near(0, weft_item(weft_softmax_cross_entropy(x, vector(WEFT_I64, 0, NULL))), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_tape, close_tape)
+    const struct CMUnitTest tests[] = {
+        TEST(products_name_the_shapes_that_do_not_fit),
+        TEST(extents_whose_product_overflows_do_not_fit),
+        TEST(only_a_row_is_broadcast),
+        TEST(reshape_wants_every_element_to_have_its_place),
+        TEST(slice_wants_rows_that_are_there),
+        TEST(concat_wants_an_axis_and_equal_extents_but_there),
+        TEST(a_variable_times_itself),
+        TEST(a_variable_minus_itself_and_plus_itself),
+        TEST(gradients_of_several_consumers_add_up),
+        TEST(affine_relu_has_the_bits_of_relu_of_affine),
+        TEST(affine_relu_leaves_its_masked_gradient_in_the_output),
+        TEST(not_a_number_stays_visible),
+        TEST(large_scores_spring_no_trap),
+        TEST(large_scores_have_their_limits),
+        TEST(minus_infinity_masks_a_class),
+        TEST(long_sums_of_floats_keep_their_digits),
+        TEST(a_bias_over_many_rows_keeps_its_digits),
+        TEST(a_label_without_a_class_is_named),
+        TEST(labels_are_integers_one_a_row),
+        TEST(rows_without_a_label_do_not_count),
+        TEST(accuracy_counts_the_first_of_the_largest),
+        TEST(views_share_memory),
+        TEST(integers_are_put_together_too),
+        TEST(nothing_has_no_mean_but_no_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
