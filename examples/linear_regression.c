@@ -13,14 +13,16 @@ enum { N = 200, STEPS = 100, BATCH = 50 };
 /* t = 3 x0 - 2 x1 + 0.5, with a little noise. */
 static void make_samples(weft_tensor *x, weft_tensor *t)
 {
-    const weft_random draw = weft_random_stream(0, "samples"), noise = weft_random_stream(0, "noise");
+    const weft_random draw = weft_random_stream(0, "samples"),
+                      noise = weft_random_stream(0, "noise");
 
     for (int64_t i = 0; i < N; i++) {
         const double x0 = weft_random_normal(&draw, (uint64_t)(2 * i));
         const double x1 = weft_random_normal(&draw, (uint64_t)(2 * i + 1));
         weft_tensor_set(x, 2 * i, x0);
         weft_tensor_set(x, 2 * i + 1, x1);
-        weft_tensor_set(t, i, 3 * x0 - 2 * x1 + 0.5 + 0.01 * weft_random_normal(&noise, (uint64_t)i));
+        weft_tensor_set(t, i,
+                        3 * x0 - 2 * x1 + 0.5 + 0.01 * weft_random_normal(&noise, (uint64_t)i));
     }
 }
 

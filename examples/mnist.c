@@ -7,7 +7,13 @@ int mnist_options_read(int argc, char **argv, const char *about, mnist_options *
 {
     const char *dtype = "f32", *progress = "auto";
 
-    *o = (mnist_options){ .batch = 100, .epochs = 20, .units = 1000, .threads = 1, .out = "result" };
+    *o = (mnist_options){
+        .batch = 100,
+        .epochs = 20,
+        .units = 1000,
+        .threads = 1,
+        .out = "result",
+    };
     const weft_option option[] = {
         { 'b', "batch", WEFT_OPTION_COUNT, &o->batch, "N", "samples in a batch" },
         { 'e', "epochs", WEFT_OPTION_INT, &o->epochs, "N", "passes over the training data" },

@@ -62,21 +62,44 @@ int main(int argc, char **argv)
 
     /* Training: equal shares of a shuffled set. Testing: every image once. */
     const int                  rank = weft_comm_rank(world), size = weft_comm_size(world);
-    const weft_batches_options shuffled = { .batch = o.batch, .shuffle = true, .equal = true,
-                                            .seed = (uint64_t)o.seed, .rank = rank, .size = size };
-    const weft_batches_options once = { .batch = o.batch, .once = true, .rank = rank,
-                                        .size = size };
+    const weft_batches_options shuffled = {
+        .batch = o.batch,
+        .shuffle = true,
+        .equal = true,
+        .seed = (uint64_t)o.seed,
+        .rank = rank,
+        .size = size,
+    };
+    const weft_batches_options once = {
+        .batch = o.batch,
+        .once = true,
+        .rank = rank,
+        .size = size,
+    };
     WEFT_MUST_NEW(images = mnist_open(world, &o, "train", true));
     WEFT_MUST_NEW(test_images = mnist_open(world, &o, "test", true));
     WEFT_MUST_NEW(batches = weft_batches_create(images, &shuffled));
     WEFT_MUST_NEW(test = weft_batches_create(test_images, &once));
 
-    WEFT_MUST(weft_train(&(weft_train_options){
-        .training = { .comm = world, .params = theta, .optim = adam, .batches = batches,
-                      .seed = (uint64_t)o.seed },
-        .forward = forward, .context = &net, .value = { "loss", "accuracy" },
-        .test = test, .epochs = o.epochs, .out = o.out, .resume = o.resume,
-        .progress = o.progress, .table = stdout }));
+    const weft_train_options training = {
+        .training = {
+            .comm = world,
+            .params = theta,
+            .optim = adam,
+            .batches = batches,
+            .seed = (uint64_t)o.seed,
+        },
+        .forward = forward,
+        .context = &net,
+        .value = { "loss", "accuracy" },
+        .test = test,
+        .epochs = o.epochs,
+        .out = o.out,
+        .resume = o.resume,
+        .progress = o.progress,
+        .table = stdout,
+    };
+    WEFT_MUST(weft_train(&training));
 
     weft_batches_destroy(test);
     weft_batches_destroy(batches);

@@ -67,20 +67,36 @@ int main(int argc, char **argv)
 
     /* Only rank 0 reads images; the others go through as many empty samples. */
     const bool                 reader = weft_comm_rank(world) == 0;
-    const weft_batches_options shuffled = { .batch = o.batch, .shuffle = true,
-                                            .seed = (uint64_t)o.seed };
+    const weft_batches_options shuffled = {
+        .batch = o.batch,
+        .shuffle = true,
+        .seed = (uint64_t)o.seed,
+    };
     const weft_batches_options once = { .batch = o.batch, .once = true };
     WEFT_MUST_NEW(images = mnist_open(world, &o, "train", reader));
     WEFT_MUST_NEW(test_images = mnist_open(world, &o, "test", reader));
     WEFT_MUST_NEW(batches = weft_batches_create(images, &shuffled));
     WEFT_MUST_NEW(test = weft_batches_create(test_images, &once));
 
-    WEFT_MUST(weft_train(&(weft_train_options){
-        .training = { .comm = world, .model = model, .optim = adam, .batches = batches,
-                      .seed = (uint64_t)o.seed },
-        .forward = forward, .context = model, .value = { "loss", "accuracy" },
-        .test = test, .epochs = o.epochs, .out = o.out, .resume = o.resume,
-        .progress = o.progress, .table = stdout }));
+    const weft_train_options training = {
+        .training = {
+            .comm = world,
+            .model = model,
+            .optim = adam,
+            .batches = batches,
+            .seed = (uint64_t)o.seed,
+        },
+        .forward = forward,
+        .context = model,
+        .value = { "loss", "accuracy" },
+        .test = test,
+        .epochs = o.epochs,
+        .out = o.out,
+        .resume = o.resume,
+        .progress = o.progress,
+        .table = stdout,
+    };
+    WEFT_MUST(weft_train(&training));
 
     weft_batches_destroy(test);
     weft_batches_destroy(batches);

@@ -181,13 +181,13 @@ typedef struct weft_op {
 
 /** What an operator wrote on the tape. */
 struct weft_node {
-    const weft_op       *op;
-    weft_tape           *tape;
-    int                  n_in, n_out;
-    weft_var           **in;
-    weft_var           **out;
-    weft_tensor        **gin;   /**< in backward: where to write dL/d in[i]; NULL: not wanted */
-    void                *state; /**< the operator's own bytes; 0 at first */
+    const weft_op *op;
+    weft_tape     *tape;
+    int            n_in, n_out;
+    weft_var     **in;
+    weft_var     **out;
+    weft_tensor  **gin;   /**< in backward: where to write dL/d in[i]; NULL: not wanted */
+    void          *state; /**< the operator's own bytes; 0 at first */
 };
 
 /** Record a node with one output of this shape and the first input's dtype.

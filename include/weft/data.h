@@ -145,6 +145,9 @@ WEFT_API weft_status weft_batches_position_set(weft_batches        *batches,
 
 WEFT_API int64_t weft_batches_per_epoch(const weft_batches *batches);
 
+/** Samples in the whole data set. */
+WEFT_API int64_t weft_batches_length(const weft_batches *batches);
+
 /** Samples that a full batch holds over all ranks: batch times size, if the share
  * has that many. */
 WEFT_API int64_t weft_batches_rows(const weft_batches *batches);

@@ -72,18 +72,18 @@ WEFT_API bool weft_snapshot_has(weft_snapshot *snapshot, const char *path);
 
 /** Fail unless there is a dataset at @p path of the shape of @p like, whose elements
  * fit into its dtype and are those that were written. Reads them, changes nothing. */
-WEFT_API weft_status weft_snapshot_check_tensor(weft_snapshot *snapshot, const char *path,
-                                                const weft_tensor *like);
+WEFT_API weft_status  weft_snapshot_check_tensor(weft_snapshot *snapshot, const char *path,
+                                                 const weft_tensor *like);
 /** Read it into x: the shapes must be equal. An integer tensor takes integers only. */
-WEFT_API weft_status weft_snapshot_get_tensor(weft_snapshot *snapshot, const char *path,
-                                              weft_tensor *x);
+WEFT_API weft_status  weft_snapshot_get_tensor(weft_snapshot *snapshot, const char *path,
+                                               weft_tensor *x);
 /** A new tensor of the shape there, of the narrowest dtype that holds what is there
  * (a bool becomes u8); owned. */
 WEFT_API weft_tensor *weft_snapshot_read_tensor(weft_snapshot *snapshot, const char *path);
-WEFT_API weft_status weft_snapshot_get_int(weft_snapshot *snapshot, const char *path,
-                                           int64_t *value);
-WEFT_API weft_status weft_snapshot_get_real(weft_snapshot *snapshot, const char *path,
-                                            double *value);
+WEFT_API weft_status  weft_snapshot_get_int(weft_snapshot *snapshot, const char *path,
+                                            int64_t *value);
+WEFT_API weft_status  weft_snapshot_get_real(weft_snapshot *snapshot, const char *path,
+                                             double *value);
 WEFT_API weft_status weft_snapshot_get_bool(weft_snapshot *snapshot, const char *path, bool *value);
 /** Text of attribute @p name of the group @p path; owned (weft_free). NULL:
  * WEFT_E_FORMAT if there is none. */

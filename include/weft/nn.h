@@ -78,7 +78,9 @@ WEFT_API weft_layer *weft_classifier_create(void);
 WEFT_API void weft_layer_destroy(weft_layer *layer);
 
 /** Run it. @return a NULL among the variables after a failure: WEFT_E_STATE if
- * it has no memory yet and the tape's mode is not WEFT_DRY. */
+ * its parameters have no memory yet, or dropout in training no name to draw by,
+ * and the tape's mode is not WEFT_DRY. In a dry run parameters without memory
+ * are of the dtype of the layer's first real input. */
 WEFT_API weft_vars weft_layer_forward(weft_layer *layer, weft_vars in);
 
 /** The same for a layer of one variable that gives one. */

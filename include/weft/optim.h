@@ -84,7 +84,11 @@ WEFT_API void   weft_optim_rate_set(weft_optim *optim, double rate);
 /** "adam"; borrowed. */
 WEFT_API const char *weft_optim_name(const weft_optim *optim);
 
-/** Its slots by name "l1/W/m"; borrowed until the optimizer ends. */
+/** Its rule, also where it moves nothing; borrowed. */
+WEFT_API const struct weft_rule *weft_optim_rule(const weft_optim *optim);
+
+/** Its slots by name "l1/W/m", parameter by parameter, each with all of its slots in
+ * the rule's order; borrowed until the optimizer ends. */
 WEFT_API weft_bundle weft_optim_slots(const weft_optim *optim);
 
 /** Its hyper-parameters: names and values, n of them, borrowed ("rate", "beta1", ...). */

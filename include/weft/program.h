@@ -23,8 +23,8 @@ WEFT_API weft_status weft_start(int *argc, char ***argv);
 WEFT_API int weft_finish(int status);
 
 /** Print this thread's failure with rank and trail, and end the job on all ranks
- * with exit status 1. Where the failure is another rank's (WEFT_E_PEER) it waits
- * first, so that the cause is printed by the rank that has it. */
+ * with exit status 1. Waits first for up to 2.5 seconds where another rank has more to
+ * say: where the failure is another's (WEFT_E_PEER), and, shortly, on all but rank 0. */
 WEFT_API void weft_end_job(const char *where, const char *call);
 
 /** Do this, or print what happened and end the job. */
@@ -57,8 +57,8 @@ typedef enum weft_option_kind {
 
 /** One option; *to holds its default before. */
 typedef struct weft_option {
-    char             letter;   /**< 0: none */
-    const char      *name;     /**< "batch", of --batch; NULL ends a list */
+    char             letter; /**< 0: none */
+    const char      *name;   /**< "batch", of --batch; NULL ends a list */
     weft_option_kind kind;
     void            *to;
     const char      *argument; /**< "N", "DIR", "f32|f64" */

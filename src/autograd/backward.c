@@ -5,13 +5,19 @@
 
 /* ---- the beginning ------------------------------------------------------- */
 
-static weft_status seed(weft_tape *tape, weft_var *loss)
+static weft_status check_loss(const weft_tape *tape, const weft_var *loss)
 {
     if (loss->tape != tape)
         return WEFT_FAIL(WEFT_E_STATE, "a loss that is not on the tape that is played");
     if (loss->value.count > 1)
         return WEFT_FAIL(WEFT_E_SHAPE, "backward from %s: a loss has one element",
                          weft_shape_text(&loss->value));
+    return WEFT_OK;
+}
+
+/* With 1, a delegate with nothing. */
+static weft_status seed(weft_tape *tape, weft_var *loss)
+{
     if (loss->value.count == 0 || !loss->needs_grad)
         return WEFT_OK;
     if (!loss->has_grad)
@@ -145,9 +151,11 @@ weft_status weft_tape_backward(weft_tape *tape, int n, weft_var *const *loss)
             return weft_error_trail(failure_before(), WEFT_HERE, "weft_tape_backward");
     WEFT_TRY(check_playable(tape));
     for (int i = 0; i < n; i++)
-        WEFT_TRY(seed(tape, loss[i]));
+        WEFT_TRY(check_loss(tape, loss[i]));
 
     tape->played = true;
+    for (int i = 0; i < n; i++)
+        WEFT_TRY(seed(tape, loss[i]));
     count_uses(tape);
     for (const weft__entry *e = tape->last; e != NULL; e = e->before) {
         if (has_part(&e->node))

@@ -231,6 +231,11 @@ int64_t weft_batches_per_epoch(const weft_batches *b)
     return share(b) / b->options.batch + (share(b) % b->options.batch > 0);
 }
 
+int64_t weft_batches_length(const weft_batches *b)
+{
+    return weft_dataset_length(b->dataset);
+}
+
 int64_t weft_batches_rows(const weft_batches *b)
 {
     return smaller(b->options.batch, share(b)) * (b->options.size > 0 ? b->options.size : 1);

@@ -73,7 +73,7 @@ static weft_status check_name(const weft_layer *layer, const char *name)
 static weft_status check_param(const weft_layer *layer, const char *name, int ndim,
                                const int64_t *shape, weft_initial initial)
 {
-    const int64_t most = (int64_t)1 << 34; /* what a stream of random numbers can index */
+    const int64_t most = INT64_C(1) << 33; /* what a stream of random numbers can index */
     int64_t       count;
 
     WEFT_TRY(check_name(layer, name));
@@ -152,6 +152,8 @@ static weft_status add_child(weft_layer *layer, const char *name, weft_layer *ch
 
 weft_status weft_layer_child(weft_layer *layer, const char *name, weft_layer *child)
 {
+    if (child == NULL && weft_error_status() == WEFT_OK)
+        return WEFT_FAIL(WEFT_E_ARG, "no layer (NULL) in a %s layer", layer->kind_name);
     if (child == NULL)
         return weft_error_trail(weft_error_status(), WEFT_HERE, "weft_layer_child");
     if (child->parent != NULL || stands_above(child, layer)) /* not ours to end, then */
@@ -175,8 +177,8 @@ bool weft__layer_takes(const weft_layer *layer, weft_vars in, int n)
     return false;
 }
 
-/* A layer without memory has no dtype yet: in a dry run its parameters are what
- * its first real input is. */
+/* Parameters without memory have no dtype yet: in a dry run they are what the first
+ * real input is. */
 static void adopt_dtype(weft_layer *layer, weft_vars in)
 {
     for (int i = 0; i < in.n; i++) {

@@ -184,7 +184,7 @@ static weft_status build(weft_params *params, const weft_params_options *o)
 weft_params *weft_params_create(weft_layer *layer, const weft_params_options *options)
 {
     const weft_params_options o = options != NULL ? *options : (weft_params_options){ 0 };
-    if (check(layer, &o) != WEFT_OK)
+    if (layer == NULL || check(layer, &o) != WEFT_OK)
         return NULL;
 
     weft_params *params = weft_alloc_zeroed(sizeof *params);

@@ -100,6 +100,9 @@ static weft_status build(weft_optim *optim, const double *hyper)
 
 weft_optim *weft_optim_create(weft_params *params, const weft_rule *rule, const double *hyper)
 {
+    if (params == NULL)
+        return NULL;
+
     weft_optim *optim = weft_alloc_zeroed(sizeof *optim);
     if (optim == NULL)
         return NULL;
@@ -142,6 +145,11 @@ double weft_optim_rate(const weft_optim *optim)
 void weft_optim_rate_set(weft_optim *optim, double rate)
 {
     optim->value[0] = optim->hyper[0].value = rate;
+}
+
+const weft_rule *weft_optim_rule(const weft_optim *optim)
+{
+    return optim->rule;
 }
 
 const char *weft_optim_name(const weft_optim *optim)

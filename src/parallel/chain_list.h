@@ -37,6 +37,10 @@ const weft__plan_shapes *weft__chain_list_shapes(weft_chain_list *model, int64_t
 
 void weft__chain_list_forget_shapes(weft_chain_list *model);
 
+/* Whether all ranks hold the same list and options. Collective. */
+weft_status weft__chain_list_compare(const weft_chain_list     *model,
+                                     const weft_params_options *options);
+
 /* End what build made. */
 void weft__chain_list_unbuild(weft_chain_list *model);
 

@@ -1,101 +1,7 @@
 /* chain_list_build.c -- from a plan that all ranks agree on to parameters in memory. */
 #include "parallel/chain_list.h"
-#include "base/text.h"
 
 #include <string.h>
-
-/* ---- all ranks hold the same list --------------------------------------------------- */
-
-static int line_length(const char *line)
-{
-    return (int)strcspn(line, "\n");
-}
-
-/* What a line of the text below is about: "component 'l1'". */
-static const char *line_subject(const weft__plan *plan, int line, char *text, size_t room)
-{
-    const int input = line - 1, component = input - plan->n_inputs;
-
-    if (line == 0)
-        snprintf(text, room, "what parameters are made of");
-    else if (component < 0)
-        snprintf(text, room, "input '%s'", plan->input[input].name);
-    else if (component < plan->n_components)
-        snprintf(text, room, "component '%s'", plan->component[component].name);
-    else
-        snprintf(text, room, "component %d", component);
-    return text;
-}
-
-/* @p mine and @p first (rank 0's) line by line. */
-static weft_status compare_lines(const weft_chain_list *model, const char *mine, const char *first)
-{
-    char subject[200];
-
-    for (int line = 0;; line++) {
-        const int n = line_length(mine), m = line_length(first);
-        if (n != m || memcmp(mine, first, (size_t)n) != 0)
-            return WEFT_FAIL(WEFT_E_PLAN,
-                             "%s differs between ranks 0 and %d: \"%.*s\" and "
-                             "\"%.*s\"",
-                             line_subject(&model->plan, line, subject, sizeof subject), model->rank,
-                             m < 250 ? m : 250, first, n < 250 ? n : 250, mine);
-        if (mine[n] == '\0' && first[m] == '\0')
-            return WEFT_OK;
-        mine += n + (mine[n] != '\0');
-        first += m + (first[m] != '\0');
-    }
-}
-
-static weft_status bcast_text(weft_comm *comm, char *text, int64_t bytes)
-{
-    weft_tensor x = weft_tensor_wrap(WEFT_U8, 1, &bytes, text);
-    return weft_comm_bcast(comm, &x, 0, "plan of rank 0");
-}
-
-static weft_status bcast_length(weft_comm *comm, int64_t *bytes)
-{
-    weft_tensor x = weft_tensor_wrap(WEFT_I64, 0, NULL, bytes);
-    return weft_comm_bcast(comm, &x, 0, "length of the plan of rank 0");
-}
-
-/* @p mine is NULL where there was no memory for it. */
-static weft_status compare_with_first(const weft_chain_list *model, char *mine)
-{
-    static const char *const label = "room for the plan";
-    int64_t                  bytes = mine != NULL ? (int64_t)strlen(mine) + 1 : 0;
-    weft_status              done = mine != NULL ? WEFT_OK : weft_error_status();
-
-    WEFT_TRY(weft_comm_agree(model->comm, done, label));
-    WEFT_TRY(bcast_length(model->comm, &bytes));
-    char *first = model->rank == 0 ? weft_text_copy(mine) : weft_alloc(bytes);
-    done = weft_comm_agree(model->comm, first != NULL ? WEFT_OK : weft_error_status(), label);
-    if (done == WEFT_OK)
-        done = bcast_text(model->comm, first, bytes);
-    if (done == WEFT_OK)
-        done = weft_comm_agree(model->comm, compare_lines(model, mine, first), "equal plans");
-    weft_free(first);
-    return done;
-}
-
-/* All that has to be equal, in lines. NULL: out of memory. */
-static char *describe(const weft_chain_list *model, const weft_params_options *options)
-{
-    char *plan = weft__plan_text(&model->plan), *text = NULL;
-    if (plan != NULL)
-        text = weft__text_create("%s, seed %llu\n%s", weft_dtype_text(options->dtype),
-                                 (unsigned long long)options->seed, plan);
-    weft_free(plan);
-    return text;
-}
-
-static weft_status compare_ranks(const weft_chain_list *model, const weft_params_options *options)
-{
-    char             *mine = describe(model, options);
-    const weft_status done = compare_with_first(model, mine);
-    weft_free(mine);
-    return done;
-}
 
 /* ---- what this rank owns ------------------------------------------------------------- */
 
@@ -235,7 +141,7 @@ weft_status weft_chain_list_build(weft_chain_list *model, const weft_params_opti
     if (model->is_begun)
         return WEFT_FAIL(WEFT_E_STATE, "weft_chain_list_build() for the second time");
     model->is_begun = true;
-    WEFT_TRY(compare_ranks(model, options));
+    WEFT_TRY(weft__chain_list_compare(model, options));
     WEFT_TRY(weft_comm_agree(model->comm, build_here(model, options), "build of a chain list"));
     model->is_built = true;
     return WEFT_OK;

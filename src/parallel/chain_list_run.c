@@ -98,8 +98,9 @@ static weft_status receive(const step *s, const weft__component *c)
         if (edge < 0 || c->from.at[port] == model->rank)
             continue;
         const weft__ways ways = ways_of(s, edge, c->from.at[port]);
-        model->held[edge] = weft__cross_recv(model->comm, s->tape, &ways,
-                                             &s->shapes->of[model->plan.edge[edge].from]);
+        model->held[edge] =
+            weft__cross_recv(model->comm, s->tape, &ways,
+                             &s->shapes->of[model->plan.edge[edge].from], (weft_vars){ 0 });
         WEFT_TRY(check_made(model->held[edge]));
     }
     return WEFT_OK;
@@ -181,9 +182,7 @@ static weft_status begin(step *s)
 static weft_status collect(const step *s, int k, int n, weft_vars *all)
 {
     for (int i = 0; i < n; i++) {
-        weft_var *y = s->output[k].n > 0
-                          ? s->output[k].at[i]
-                          : weft_variable(s->tape, WEFT_F32, 1, (int64_t[]){ 0 }, false);
+        weft_var *y = s->output[k].n > 0 ? s->output[k].at[i] : weft__delegate(s->tape);
         WEFT_TRY_NEW(y);
         all->at[all->n++] = y;
     }

@@ -84,6 +84,10 @@ weft_status weft__plan_each_param(const weft__plan *plan, int component, weft__p
 /* @param order  n_components of them: filled with components as they can run */
 weft_status weft__plan_check(const weft__plan *plan, int ranks, int *order);
 
+/* ---- plan_order.c: the last part of it; every edge has both its ends */
+
+weft_status weft__plan_order(const weft__plan *plan, int ranks, int *order);
+
 /* ---- plan_shapes.c: what flows */
 
 /* One tensor of what a component gives. */

@@ -1,5 +1,5 @@
 /* plan_check.c -- proof, on one process and before the first message, that a plan can
- * run: a simulation in which sends never wait and receives do. */
+ * run: all that can be seen without running it, then plan_order.c. */
 #include "parallel/plan.h"
 
 /* "'l1' (rank 0)" in messages. */
@@ -181,99 +181,6 @@ static weft_status check_edges(const weft__plan *plan)
     return WEFT_OK;
 }
 
-/* ---- running it in thought --------------------------------------------------------- */
-
-enum { NOT_RUN = -1 };
-
-/* The first port of c whose sender has not run; -1: none. */
-static int missing_port(const weft__plan *plan, const weft__component *c, const int *turn)
-{
-    for (int port = 0; port < c->from.n; port++)
-        if (c->in_edge[port] >= 0 && turn[plan->edge[c->in_edge[port]].from] == NOT_RUN)
-            return port;
-    return -1;
-}
-
-/* One pass over the list: every rank goes on until it has to wait; @p waits_at
- * keeps for each the component at which it does, or -1. @return how many ran. */
-static int pass(const weft__plan *plan, int ranks, int *turn, int *waits_at, int *order, int n)
-{
-    const int before = n;
-    for (int rank = 0; rank < ranks; rank++)
-        waits_at[rank] = -1;
-    for (int i = 0; i < plan->n_components; i++) {
-        const weft__component *c = &plan->component[i];
-        if (turn[i] != NOT_RUN || waits_at[c->owner] >= 0)
-            continue;
-        if (missing_port(plan, c, turn) >= 0) {
-            waits_at[c->owner] = i;
-        } else {
-            turn[i] = n;
-            order[n++] = i;
-        }
-    }
-    return n - before;
-}
-
-/* The edge that a component waits for. */
-static int awaited(const weft__plan *plan, int component, const int *turn)
-{
-    const weft__component *c = &plan->component[component];
-    return c->in_edge[missing_port(plan, c, turn)];
-}
-
-/* A rank that waits, waits for one that waits: after as many steps as there are
- * ranks we are on the cycle. Say what each on it waits for. */
-static weft_status tell_cycle(const weft__plan *plan, int ranks, const int *turn,
-                              const int *waits_at)
-{
-    char   text[800] = "";
-    size_t used = 0;
-    int    rank = 0;
-
-    while (waits_at[rank] < 0)
-        rank++;
-    for (int i = 0; i < ranks; i++)
-        rank = plan->edge[awaited(plan, waits_at[rank], turn)].from_rank;
-
-    const int start = rank;
-    do {
-        const int              number = awaited(plan, waits_at[rank], turn);
-        const weft__component *c = &plan->component[waits_at[rank]];
-        const weft__component *from = &plan->component[plan->edge[number].from];
-        if (used < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used,
-                                     "%s" WHO " waits for edge %d from " WHO, used > 0 ? "; " : "",
-                                     SAY(c), number, SAY(from));
-        rank = from->owner;
-    } while (rank != start);
-    return WEFT_FAIL(WEFT_E_PLAN, "a cycle of waiting: %s", text);
-}
-
-static weft_status run(const weft__plan *plan, int ranks, int *turn, int *waits_at, int *order)
-{
-    int n = 0, ran;
-    for (int i = 0; i < plan->n_components; i++)
-        turn[i] = NOT_RUN;
-    do
-        n += ran = pass(plan, ranks, turn, waits_at, order, n);
-    while (ran > 0);
-    return n == plan->n_components ? WEFT_OK : tell_cycle(plan, ranks, turn, waits_at);
-}
-
-static weft_status check_order(const weft__plan *plan, int ranks, int *order)
-{
-    int *turn = weft_alloc((int64_t)sizeof *turn * plan->n_components);
-    int *waits_at = weft_alloc((int64_t)sizeof *waits_at * ranks);
-
-    const weft_status done = turn == NULL || waits_at == NULL
-                                 ? weft_error_status()
-                                 : run(plan, ranks, turn, waits_at, order);
-    weft_free(turn);
-    weft_free(waits_at);
-    return done;
-}
-
 weft_status weft__plan_check(const weft__plan *plan, int ranks, int *order)
 {
     if (ranks < 1)
@@ -282,5 +189,5 @@ weft_status weft__plan_check(const weft__plan *plan, int ranks, int *order)
     WEFT_TRY(check_inputs(plan));
     WEFT_TRY(check_outputs(plan));
     WEFT_TRY(check_edges(plan));
-    return check_order(plan, ranks, order);
+    return weft__plan_order(plan, ranks, order);
 }

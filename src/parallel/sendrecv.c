@@ -1,216 +1,7 @@
-/* sendrecv.c -- let a computation cross from one rank to another, and its gradient
- * come back the same way.
- *
- * A message is the identity function with its two ends on two ranks, so its
- * derivative is the identity too: where forward sends, backward receives, and the
- * other way round. Tapes play back strictly in reverse, so when the forward
- * messages of two ranks meet, their backward messages do.
- */
+/* sendrecv.c -- messages as a program sends them by hand, numbered as they come. */
 #include "parallel/crossing.h"
-#include "autograd/tape_impl.h"
-
-#include <string.h>
-
-/* What a node of either kind keeps. */
-typedef struct crossing {
-    weft_comm     *comm;
-    weft__ways     ways;
-    weft__part_set gradients; /* of node->in where it sends, of node->out where it receives */
-    weft_request  *sent;      /* values or gradients; NULL: nothing on its way */
-} crossing;
-
-static bool has(weft__part_set set, int part)
-{
-    return (set >> part & 1U) != 0;
-}
-
-weft__ways weft__ways_of(const weft_tape *tape, int peer, int edge, const char *there_label,
-                         const char *back_label)
-{
-    weft__ways ways = { .there = { .peer = peer,
-                                   .edge = edge,
-                                   .mode = (int)weft_tape_mode(tape),
-                                   .label = there_label } };
-    ways.back = ways.there;
-    ways.back.backward = true;
-    ways.back.label = back_label;
-    return ways;
-}
-
-/* ---- what was sent must leave before its memory does ------------------------------- */
-
-static weft_status finish(const weft_node *node)
-{
-    crossing *c = node->state;
-    if (c == NULL || c->sent == NULL)
-        return WEFT_OK;
-    WEFT_TRY(weft_comm_wait(c->comm, c->sent));
-    c->sent = NULL;
-    return WEFT_OK;
-}
-
-/* ---- the node that sends --------------------------------------------------------------- */
-
-/* Where the gradient of part i goes: also one that nobody here wants arrives. */
-static weft_tensor *place_of(const weft_node *node, int i)
-{
-    if (node->gin[i] != NULL)
-        return node->gin[i];
-    weft_tensor *unwanted = weft_tape_take(node->tape, (int64_t)sizeof *unwanted);
-    if (unwanted == NULL)
-        return NULL;
-    *unwanted = node->in[i]->grad;
-    return weft__tensor_take(node->tape->arena, unwanted) == WEFT_OK ? unwanted : NULL;
-}
-
-static weft_status send_backward(const weft_node *node)
-{
-    const crossing *c = node->state;
-    weft_tensor    *gx[WEFT_MAX_PARTS];
-    int             n = 0;
-
-    for (int i = 0; i < node->n_in; i++)
-        if (has(c->gradients, i))
-            WEFT_TRY_NEW(gx[n++] = place_of(node, i));
-    return n > 0 ? weft_comm_recv(c->comm, &c->ways.back, n, gx) : WEFT_OK;
-}
-
-static const weft_op send_op = {
-    .name = "send", .backward = send_backward, .finish = finish, .remote = true
-};
-
-static weft_status check_gradients(weft_vars x, const weft__ways *ways, weft__part_set gradients)
-{
-    for (int i = 0; i < x.n; i++)
-        if (x.at[i]->needs_grad && !has(gradients, i))
-            return WEFT_FAIL(WEFT_E_STATE,
-                             "%s: part %d needs a gradient, of which the plan does not know",
-                             ways->there.label, i);
-    return WEFT_OK;
-}
-
-static weft_status start(weft_tape *tape, crossing c, weft_vars x, weft_var *delegate)
-{
-    const weft_tensor *value[WEFT_MAX_PARTS];
-    const weft_node   *node;
-
-    WEFT_TRY(check_gradients(x, &c.ways, c.gradients));
-    for (int i = 0; i < x.n; i++)
-        value[i] = &x.at[i]->value;
-    WEFT_TRY_NEW(node = weft_record(tape, &send_op, x, weft_one(delegate), sizeof c));
-    memcpy(node->state, &c, sizeof c);
-
-    crossing *kept = node->state;
-    kept->sent = weft_comm_send_start(c.comm, &c.ways.there, x.n, value);
-    if (kept->sent == NULL)
-        kept->gradients = 0; /* none will come */
-    return kept->sent == NULL ? weft_error_status() : WEFT_OK;
-}
-
-static weft_var *delegate_on(weft_tape *tape)
-{
-    return weft_variable(tape, WEFT_F32, 1, (int64_t[]){ 0 }, false);
-}
-
-weft_var *weft__cross_send(weft_comm *comm, weft_tape *tape, weft_vars x, const weft__ways *ways,
-                           weft__part_set gradients)
-{
-    const crossing c = { .comm = comm, .ways = *ways, .gradients = gradients };
-    weft_var      *delegate = delegate_on(tape);
-
-    if (delegate == NULL || start(tape, c, x, delegate) != WEFT_OK)
-        return NULL;
-    return delegate;
-}
-
-/* ---- the node that receives ------------------------------------------------------------- */
-
-static weft_status fill_with_zeros(weft_tape *tape, weft_tensor *x)
-{
-    if (x->data == NULL)
-        WEFT_TRY(weft__tensor_take(tape->arena, x));
-    memset(x->data, 0, (size_t)weft_tensor_bytes(x));
-    return WEFT_OK;
-}
-
-static weft_status recv_backward(const weft_node *node)
-{
-    crossing          *c = node->state;
-    const weft_tensor *gy[WEFT_MAX_PARTS];
-    int                n = 0;
-
-    for (int j = 0; j < node->n_out; j++) {
-        weft_var *y = node->out[j];
-        if (!has(c->gradients, j))
-            continue;
-        if (!y->has_grad)
-            WEFT_TRY(fill_with_zeros(node->tape, &y->grad));
-        gy[n++] = &y->grad;
-    }
-    for (int i = 0; i < node->n_in; i++) /* the delegate, if any */
-        if (node->gin[i] != NULL)
-            WEFT_TRY(fill_with_zeros(node->tape, node->gin[i]));
-    if (n > 0)
-        WEFT_TRY_NEW(c->sent = weft_comm_send_start(c->comm, &c->ways.back, n, gy));
-    return WEFT_OK;
-}
-
-static const weft_op recv_op = {
-    .name = "recv", .backward = recv_backward, .finish = finish, .remote = true
-};
-
-/* Record y, which has arrived. */
-static weft_status arrive(weft_tape *tape, crossing c, weft_vars delegates, weft_vars y)
-{
-    const weft_node *node;
-
-    for (int j = 0; j < y.n; j++)
-        if (y.at[j]->needs_grad)
-            c.gradients |= 1U << j;
-    WEFT_TRY_NEW(node = weft_record(tape, &recv_op, delegates, y, sizeof c));
-    memcpy(node->state, &c, sizeof c);
-    return WEFT_OK;
-}
-
-static weft_status recv_parts(weft_tape *tape, const crossing *c, const weft__plan_parts *parts,
-                              weft_vars *y)
-{
-    weft_tensor *value[WEFT_MAX_PARTS];
-
-    for (; y->n < parts->n; y->n++) {
-        const weft__plan_part *p = &parts->at[y->n];
-        weft_var              *v;
-        WEFT_TRY_NEW(v = weft_variable(tape, p->dtype, p->ndim, p->shape, p->has_gradient));
-        y->at[y->n] = v;
-        value[y->n] = &v->value;
-    }
-    WEFT_TRY(weft_comm_recv(c->comm, &c->ways.there, y->n, value));
-    return arrive(tape, *c, (weft_vars){ 0 }, *y);
-}
-
-weft_vars weft__cross_recv(weft_comm *comm, weft_tape *tape, const weft__ways *ways,
-                           const weft__plan_parts *parts)
-{
-    const crossing c = { .comm = comm, .ways = *ways };
-    weft_vars      y = { 0 };
-    return recv_parts(tape, &c, parts, &y) == WEFT_OK ? y : weft_one(NULL);
-}
-
-/* ---- by hand --------------------------------------------------------------------------------- */
 
 static const char THERE[] = "weft_send", BACK[] = "gradient of weft_send";
-
-/* Messages are numbered for each pair of ranks and direction, from 0 at each clear:
- * what is on the tape says how far we are. */
-static int next_edge(const weft_tape *tape, const weft_op *op, const weft_comm *comm, int peer)
-{
-    for (const weft__entry *e = tape->last; e != NULL; e = e->before) {
-        const crossing *c = e->node.state;
-        if (e->node.op == op && c->comm == comm && c->ways.there.peer == peer)
-            return c->ways.there.edge + 1;
-    }
-    return 0;
-}
 
 static weft_status check_peer(const weft_comm *comm, const char *call, int peer)
 {
@@ -232,58 +23,38 @@ weft_var *weft_send(weft_comm *comm, weft_vars x, int to)
     if (tape == NULL || check_peer(comm, "weft_send", to) != WEFT_OK)
         return NULL;
     if (weft_tape_mode(tape) == WEFT_DRY)
-        return delegate_on(tape);
+        return weft__delegate(tape);
 
-    const weft__ways ways =
-        weft__ways_of(tape, to, next_edge(tape, &send_op, comm, to), THERE, BACK);
+    const int        edge = weft__crossings(tape, true, comm, to);
+    const weft__ways ways = weft__ways_of(tape, to, edge, THERE, BACK);
     for (int i = 0; i < x.n; i++)
         if (weft_dtype_is_real(x.at[i]->value.dtype))
             real |= 1U << i;
     return weft__cross_send(comm, tape, x, &ways, real);
 }
 
-static void *take(void *tape, int64_t bytes)
+static weft_status check_recv(const weft_comm *comm, const weft_tape *tape, int from,
+                              const weft_var *delegate)
 {
-    return weft_tape_take(tape, bytes);
-}
-
-static weft_status recv_any(weft_tape *tape, const crossing *c, weft_vars delegates, weft_vars *y)
-{
-    weft_tensor value[WEFT_MAX_PARTS];
-    int         n;
-
-    WEFT_TRY(weft_comm_recv_any(c->comm, &c->ways.there, take, tape, &n, value));
-    for (; y->n < n; y->n++) {
-        weft_var *v;
-        WEFT_TRY_NEW(v = weft_input(tape, &value[y->n]));
-        v->needs_grad = weft_tape_mode(tape) == WEFT_TRAIN && weft_dtype_is_real(v->value.dtype);
-        y->at[y->n] = v;
-    }
-    return arrive(tape, *c, delegates, *y);
-}
-
-static weft_status recv_by_hand(weft_comm *comm, weft_tape *tape, int from, weft_var *delegate,
-                                weft_vars *y)
-{
-    const weft_vars delegates = delegate != NULL ? weft_one(delegate) : (weft_vars){ 0 };
-
     WEFT_TRY(check_peer(comm, "weft_recv", from));
-    if (tape == NULL && delegate == NULL)
-        return WEFT_FAIL(WEFT_E_ARG, "weft_recv with neither a tape nor a delegate");
     if (tape == NULL)
-        WEFT_TRY_NEW(tape = weft_common_tape(delegates));
+        return WEFT_FAIL(WEFT_E_ARG, "weft_recv with neither a tape nor a delegate on one");
     if (delegate != NULL && delegate->tape != tape)
         return WEFT_FAIL(WEFT_E_STATE, "weft_recv: the delegate is on another tape");
     if (weft_tape_mode(tape) == WEFT_DRY)
         return WEFT_FAIL(WEFT_E_STATE, "weft_recv in a dry run: nothing comes");
-
-    const int      edge = next_edge(tape, &recv_op, comm, from);
-    const crossing c = { .comm = comm, .ways = weft__ways_of(tape, from, edge, THERE, BACK) };
-    return recv_any(tape, &c, delegates, y);
+    return WEFT_OK;
 }
 
 weft_vars weft_recv(weft_comm *comm, weft_tape *tape, int from, weft_var *delegate)
 {
-    weft_vars y = { 0 };
-    return recv_by_hand(comm, tape, from, delegate, &y) == WEFT_OK ? y : weft_one(NULL);
+    if (tape == NULL && delegate != NULL)
+        tape = delegate->tape;
+    if (check_recv(comm, tape, from, delegate) != WEFT_OK)
+        return weft_one(NULL);
+
+    const int        edge = weft__crossings(tape, false, comm, from);
+    const weft__ways ways = weft__ways_of(tape, from, edge, THERE, BACK);
+    return weft__cross_recv(comm, tape, &ways, NULL,
+                            delegate != NULL ? weft_one(delegate) : (weft_vars){ 0 });
 }

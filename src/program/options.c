@@ -71,7 +71,7 @@ static int help(const command_line *line)
 
 static bool read_int(const char *text, int64_t least, int64_t *to)
 {
-    char           *end;
+    char *end;
     errno = 0;
     const long long value = strtoll(text, &end, 10);
 
@@ -83,7 +83,7 @@ static bool read_int(const char *text, int64_t least, int64_t *to)
 
 static bool read_real(const char *text, double *to)
 {
-    char        *end;
+    char *end;
     errno = 0;
     const double value = strtod(text, &end);
 
@@ -100,7 +100,8 @@ static bool is_word(const char *text, const char *words)
 
     for (const char *at = words; at != NULL; at = strchr(at, '|')) {
         at += *at == '|';
-        if (length > 0 && strncmp(at, text, length) == 0 && (at[length] == '|' || at[length] == '\0'))
+        if (length > 0 && strncmp(at, text, length) == 0 &&
+            (at[length] == '|' || at[length] == '\0'))
             return true;
     }
     return false;
@@ -163,7 +164,8 @@ static int wrong_value(const command_line *line, const weft_option *o, const cha
 static const weft_option *find(const command_line *line, int code)
 {
     for (int i = 0; i < line->n; i++)
-        if (code == LONG_ONLY + i || (line->option[i].letter != 0 && code == line->option[i].letter))
+        if (code == LONG_ONLY + i ||
+            (line->option[i].letter != 0 && code == line->option[i].letter))
             return &line->option[i];
     return NULL;
 }

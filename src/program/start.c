@@ -111,20 +111,24 @@ int weft_finish(int status)
     return status;
 }
 
-/* The rank that has the cause needs a moment to print it. */
-static void let_the_cause_speak(void)
+/* Who has the cause speaks first, and ends the others before they speak: a rank
+ * that only heard of it waits longest; and where all fail alike, rank 0 tells it. */
+static void let_others_speak(int rank)
 {
-    const struct timespec moment = { .tv_sec = 2, .tv_nsec = 0 };
-    if (weft_error_status() == WEFT_E_PEER)
-        nanosleep(&moment, NULL);
+    const bool            heard = weft_error_status() == WEFT_E_PEER;
+    const struct timespec moment = { .tv_sec = heard ? 2 : 0, .tv_nsec = rank > 0 ? 500000000 : 0 };
+
+    nanosleep(&moment, NULL);
 }
 
 void weft_end_job(const char *where, const char *call)
 {
+    const int rank = world_rank();
+
     fflush(stdout);
-    let_the_cause_speak();
+    let_others_speak(rank);
     fprintf(stderr, "%s\n    at %s, in %s\nweft [%d] error: %s\n", weft_error_where(), where, call,
-            world_rank(), weft_error_message());
+            rank, weft_error_message());
     fflush(stderr);
     if (mpi_is_up())
         MPI_Abort(MPI_COMM_WORLD, 1);

@@ -30,7 +30,8 @@ typedef struct {
 typedef weft_status work(void *state, int64_t steps);
 
 /* Seconds a step, on the rank that takes longest. */
-static weft_status time_steps(const bench *b, work *run, void *state, int64_t steps, double *seconds)
+static weft_status time_steps(const bench *b, work *run, void *state, int64_t steps,
+                              double *seconds)
 {
     weft_tensor slowest = weft_tensor_wrap(WEFT_F64, 0, NULL, seconds);
 

@@ -48,7 +48,9 @@ static weft_status make_model(w1 *s, weft_comm *world, weft_dtype dtype)
 static weft_status make_data(w1 *s, weft_comm *world, const bench_options *o)
 {
     const char *const          folder = weft_mnist_folder(o->data);
-    const weft_batches_options batches = { .batch = o->batch, .shuffle = true, .equal = true,
+    const weft_batches_options batches = { .batch = o->batch,
+                                           .shuffle = true,
+                                           .equal = true,
                                            .rank = weft_comm_rank(world),
                                            .size = weft_comm_size(world) };
 
@@ -172,5 +174,6 @@ static double loss(const void *state)
     return ((const w1 *)state)->last_loss;
 }
 
-const bench_workload bench_w1 = { .name = "w1", .create = create, .destroy = destroy,
-                                  .train = train, .gemms = gemms, .loss = loss };
+const bench_workload bench_w1 = {
+    .name = "w1", .create = create, .destroy = destroy, .train = train, .gemms = gemms, .loss = loss
+};

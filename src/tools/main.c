@@ -24,7 +24,8 @@ static int usage(int status)
     weft_say(world, "usage: [mpiexec -n RANKS] weft COMMAND [options]\n\n");
     for (int i = 0; i < COMMANDS; i++)
         weft_say(world, "  %-10s %s\n", table[i].name, table[i].help);
-    weft_say(world, "\nweft COMMAND --help tells a command's options; weft --version the versions.\n");
+    weft_say(world,
+             "\nweft COMMAND --help tells a command's options; weft --version the versions.\n");
     weft_comm_destroy(world);
     return status;
 }

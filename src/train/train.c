@@ -123,7 +123,8 @@ static weft_status name_columns(loop *l, weft_report_options *report)
 
 static weft_status open_report(loop *l, int64_t resumed)
 {
-    weft_report_options o = { .table = l->o->table, .resumed = resumed,
+    weft_report_options o = { .table = l->o->table,
+                              .resumed = resumed,
                               .elapsed = l->training.elapsed };
     char                log[4096];
 
@@ -149,10 +150,9 @@ static weft_status begin(loop *l)
 
     const weft_position at = weft_batches_position(batches);
     WEFT_TRY(open_report(l, at.step));
-    WEFT_TRY_NEW(l->progress = weft_progress_create(
-                     l->training.comm, l->o->progress, stderr,
-                     l->o->epochs * weft_batches_per_epoch(batches), at.step,
-                     weft_batches_rows(batches)));
+    WEFT_TRY_NEW(l->progress = weft_progress_create(l->training.comm, l->o->progress, stderr,
+                                                    l->o->epochs * weft_batches_per_epoch(batches),
+                                                    at.step, weft_batches_rows(batches)));
     return WEFT_OK;
 }
 

@@ -259,7 +259,7 @@ static void a_layer_without_memory_runs_only_dry(void **state)
     weft_layer *chain = two_layers();
     assert_null(weft_forward(chain, matrix(4, 3, (double[12]){ 0 })));
     assert_int_equal(WEFT_E_STATE, weft_error_status());
-    assert_message_has("chain");
+    assert_message_has("a linear layer without memory");
 
     assert_ok(weft_tape_clear(tape));
     assert_ok(weft_tape_mode_set(tape, WEFT_DRY));
@@ -273,6 +273,25 @@ static void a_layer_without_memory_runs_only_dry(void **state)
     const weft_tensor wrong = weft_tensor_wrap(WEFT_F32, 2, (int64_t[]){ 4, 7 }, NULL);
     assert_null(weft_forward(chain, weft_input(tape, &wrong)));
     assert_int_equal(WEFT_E_SHAPE, weft_error_status());
+    weft_layer_destroy(chain);
+}
+
+static void a_layer_without_parameters_needs_no_memory(void **state)
+{
+    (void)state;
+    weft_layer     *chain = weft_chain_create();
+    const weft_var *y;
+    assert_ok(weft_chain_add(chain, "relu", weft_function_create("relu", weft_relu)));
+    y = weft_forward(chain, matrix(1, 3, (double[]){ -1, 2, 3 }));
+    assert_near(0, weft_tensor_get(&y->value, 0), 0);
+
+    assert_ok(weft_chain_add(chain, "drop", weft_dropout_create(0.5)));
+    assert_null(weft_forward(chain, matrix(1, 3, x13))); /* but a name, to draw by */
+    assert_int_equal(WEFT_E_STATE, weft_error_status());
+    assert_message_has("dropout");
+    assert_ok(weft_tape_clear(tape));
+    assert_ok(weft_tape_mode_set(tape, WEFT_INFER));
+    assert_non_null(weft_forward(chain, matrix(1, 3, x13)));
     weft_layer_destroy(chain);
 }
 
@@ -383,6 +402,7 @@ int main(void)
         test(a_layer_can_be_in_one_place_only),
         test(nothing_is_added_once_there_is_memory),
         test(a_layer_without_memory_runs_only_dry),
+        test(a_layer_without_parameters_needs_no_memory),
         test(a_failure_before_is_passed_on),
         test(a_user_can_write_a_layer),
         test(parameters_that_cannot_be_are_refused),

@@ -1,0 +1,56 @@
+#!/bin/sh
+# mnist_data.sh -- where images come from, and damaged files: one clear error on all
+# ranks, naming the file and the offset.
+#
+# shellcheck source=tests/lib/tool_test.sh
+. "$WEFT_ROOT/tests/lib/tool_test.sh"
+
+example=examples/mnist_model_parallel
+
+/usr/bin/python3 - <<'END'
+import gzip, pathlib, struct
+
+def write(folder, images, labels, magic=0x803, declared=None, spare=b""):
+    folder = pathlib.Path(folder)
+    folder.mkdir()
+    for part, n in (("train", images), ("t10k", images)):
+        x = bytes((i * 7 + j) % 256 for i in range(n) for j in range(784))
+        t = bytes(i % 10 for i in range(labels))
+        head = struct.pack(">IIII", magic, declared or n, 28, 28)
+        (folder / f"{part}-images-idx3-ubyte").write_bytes(head + x + spare)
+        (folder / f"{part}-labels-idx1-ubyte").write_bytes(struct.pack(">II", 0x801, labels) + t)
+
+write("good", 60, 60)
+write("magic", 60, 60, magic=0x903)
+write("short", 60, 60, declared=61)
+write("long", 60, 60, spare=b"x")
+write("huge", 60, 60, declared=2**31 - 1)
+write("mismatch", 60, 59)
+good = pathlib.Path("good/train-images-idx3-ubyte").read_bytes()
+for name, damage in (("gz", lambda z: z), ("gz_cut", lambda z: z[: len(z) // 2]),
+                     ("gz_flip", lambda z: z[:-6] + bytes([z[-6] ^ 1]) + z[-5:])):
+    write(name, 60, 60)
+    path = pathlib.Path(name) / "train-images-idx3-ubyte"
+    (pathlib.Path(name) / "train-images-idx3-ubyte.gz").write_bytes(damage(gzip.compress(good)))
+    path.unlink()
+END
+
+train() { ranks "$1" $example --units 8 --batch 7 --epochs 1 --out out --data "$2"; }
+
+train 2 good >/dev/null
+cp out/log.jsonl good.jsonl
+train 3 gz >/dev/null
+sed 's/"elapsed_time": *[^,}]*//' good.jsonl >one
+sed 's/"elapsed_time": *[^,}]*//' out/log.jsonl >two
+cmp -s one two || fail "compressed images give other numbers"
+WEFT_DATA=$PWD/good ranks 1 $example --units 8 --epochs 1 --out by_environment >/dev/null
+WEFT_DATA=$PWD/nowhere refuses nowhere ranks 2 $example --units 8 --epochs 1
+
+for size in 1 2 3; do
+	for folder in magic short long huge mismatch gz_cut gz_flip; do
+		rm -rf out
+		refuses "$folder/train-" train $size $folder
+		grep -qE 'offset|images|labels' said || { cat said; fail "$folder: no offset"; }
+		[ "$(grep -c 'error: ' said)" -le $size ] || { cat said; fail "$folder: repeats itself"; }
+	done
+done
