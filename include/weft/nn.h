@@ -18,12 +18,12 @@ typedef struct weft_layer weft_layer;
 /* ---- initial values ------------------------------------------------------ */
 
 typedef enum weft_initial_kind {
-    WEFT_CONSTANT,      /**< scale */
-    WEFT_LECUN_NORMAL,  /**< N(0, s^2), s = scale sqrt(1 / fan_in): Y. LeCun et al.,
-                             Efficient BackProp, 1998 */
-    WEFT_LECUN_UNIFORM, /**< U(-s, s), s = scale sqrt(3 / fan_in) */
-    WEFT_GLOROT_NORMAL, /**< s = scale sqrt(2 / (fan_in + fan_out)): X. Glorot and Y.
-                             Bengio, AISTATS 2010 */
+    WEFT_CONSTANT,       /**< scale */
+    WEFT_LECUN_NORMAL,   /**< N(0, s^2), s = scale sqrt(1 / fan_in): Y. LeCun et al.,
+                              Efficient BackProp, 1998 */
+    WEFT_LECUN_UNIFORM,  /**< U(-s, s), s = scale sqrt(3 / fan_in) */
+    WEFT_GLOROT_NORMAL,  /**< s = scale sqrt(2 / (fan_in + fan_out)): X. Glorot and Y.
+                              Bengio, AISTATS 2010 */
     WEFT_GLOROT_UNIFORM, /**< s = scale sqrt(6 / (fan_in + fan_out)) */
     WEFT_HE_NORMAL,      /**< s = scale sqrt(2 / fan_in): K. He et al., ICCV 2015 */
     WEFT_HE_UNIFORM,     /**< s = scale sqrt(6 / fan_in) */
@@ -118,8 +118,8 @@ WEFT_API weft_params *weft_params_create(weft_layer *layer, const weft_params_op
 WEFT_API void weft_params_destroy(weft_params *params);
 
 WEFT_API int         weft_params_n(const weft_params *params);
-WEFT_API weft_var   *weft_params_var(const weft_params *params, int index);  /**< borrowed */
-WEFT_API const char *weft_params_name(const weft_params *params, int index); /**< borrowed */
+WEFT_API weft_var   *weft_params_var(const weft_params *params, int index);         /**< borrowed */
+WEFT_API const char *weft_params_name(const weft_params *params, int index);        /**< borrowed */
 WEFT_API weft_var   *weft_params_find(const weft_params *params, const char *name); /**< or NULL */
 
 /** All values, all gradients, by full name; borrowed until the params end. */

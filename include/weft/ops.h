@@ -23,7 +23,8 @@ WEFT_API weft_var *weft_matmul(weft_var *A, weft_var *B);
 WEFT_API weft_var *weft_affine(weft_var *x, weft_var *W, weft_var *b);
 
 /** y = max(0, x W^T + b), in one pass over y: the same bits as
- * weft_relu(weft_affine(x, W, b)). */
+ * weft_relu(weft_affine(x, W, b)). Backward masks dL/dy in place: after it y->grad
+ * holds the gradient of x W^T + b. */
 WEFT_API weft_var *weft_affine_relu(weft_var *x, weft_var *W, weft_var *b);
 
 /* ---- element by element -------------------------------------------------- */
@@ -40,7 +41,7 @@ WEFT_API weft_var *weft_multiply(weft_var *a, weft_var *b);
 /** y = factor x */
 WEFT_API weft_var *weft_scale(weft_var *x, double factor);
 
-/** y = max(0, x); gradient 0 at 0. */
+/** y = max(0, x); gradient 0 at 0; NaN stays NaN. */
 WEFT_API weft_var *weft_relu(weft_var *x);
 
 /** y = x where x > 0, else slope x. */
@@ -62,14 +63,15 @@ WEFT_API weft_var *weft_dropout(weft_var *x, double rate, const char *name);
 
 /* ---- sums and shapes ----------------------------------------------------- */
 
-/** y = sum of all elements, a scalar. */
+/** y = sum of all elements, a scalar. Like all sums here over many elements it is
+ * taken in double, in an order that does not depend on the number of threads. */
 WEFT_API weft_var *weft_sum(weft_var *x);
 
 /** y = mean of all elements, a scalar; of none: WEFT_E_SHAPE. */
 WEFT_API weft_var *weft_mean(weft_var *x);
 
-/** The same elements in another shape; no copy. At most one extent may be -1.
- * Any dtype. */
+/** The same elements in another shape; no copy. At most one extent may be -1:
+ * what is left. Any dtype. */
 WEFT_API weft_var *weft_reshape(weft_var *x, int ndim, const int64_t *shape);
 
 /** Rows begin .. end - 1; no copy. Any dtype. */
@@ -81,10 +83,11 @@ WEFT_API weft_var *weft_concat(weft_vars x, int axis);
 
 /* ---- classes and losses -------------------------------------------------- */
 
-/** y = exp(x - max) / sum exp(x - max), over the last axis. */
+/** y = exp(x - max) / sum exp(x - max), over the last axis. An x of -inf gives 0; a
+ * row with a NaN or +inf in it, or of -inf alone, gives NaN. */
 WEFT_API weft_var *weft_softmax(weft_var *x);
 
-/** y = x - max - log sum exp(x - max), over the last axis. */
+/** y = x - max - log sum exp(x - max), over the last axis: log(weft_softmax(x)). */
 WEFT_API weft_var *weft_log_softmax(weft_var *x);
 
 /** A label that is left out of losses and accuracies. */
@@ -96,11 +99,12 @@ enum { WEFT_IGNORE = -1 };
  *         0 .. classes - 1. */
 WEFT_API weft_var *weft_softmax_cross_entropy(weft_var *x, weft_var *t);
 
-/** The share of rows whose largest x is at t, ties to the first; rows with
- * WEFT_IGNORE left out; 0 if none are left. Arguments as above; no gradient. */
+/** The share of rows whose largest x is at t, ties to the first; a row with a NaN in
+ * it is wrong; rows with WEFT_IGNORE left out; 0 if none are left. Arguments as
+ * above; no gradient. */
 WEFT_API weft_var *weft_accuracy(weft_var *x, weft_var *t);
 
-/** L = (1/N) sum (a - b)^2 over all N elements; shapes equal. */
+/** L = (1/N) sum (a - b)^2 over all N elements; 0 if there are none; shapes equal. */
 WEFT_API weft_var *weft_mean_squared_error(weft_var *a, weft_var *b);
 
 WEFT_END

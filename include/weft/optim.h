@@ -30,12 +30,14 @@ WEFT_API weft_momentum_options weft_momentum_defaults(void);
 
 /** v <- momentum v - rate g;  theta <- theta + v      (slot "v")
  * B. T. Polyak, USSR Comput. Math. Math. Phys. 4 (1964) 1. NULL: defaults. */
-WEFT_API weft_optim *weft_momentum_create(weft_params *params, const weft_momentum_options *options);
+WEFT_API weft_optim *weft_momentum_create(weft_params                 *params,
+                                          const weft_momentum_options *options);
 
 /** v <- momentum v - rate g;  theta <- theta + momentum v - rate g      (slot "v")
  * Y. Nesterov, Soviet Math. Doklady 27 (1983) 372, in the form of I. Sutskever et
  * al., ICML 2013, as a step from theta itself. NULL: defaults. */
-WEFT_API weft_optim *weft_nesterov_create(weft_params *params, const weft_momentum_options *options);
+WEFT_API weft_optim *weft_nesterov_create(weft_params                 *params,
+                                          const weft_momentum_options *options);
 
 typedef struct weft_adam_options {
     double rate;  /**< default 0.001 */
@@ -71,8 +73,8 @@ WEFT_API weft_status weft_optim_step(weft_optim *optim);
 
 /** weft_backward(loss), then weft_optim_step(): same bits, but where there are no
  * hooks each parameter moves as soon as its gradient is complete, while it is in
- * cache; not if the tape has a weft_tape_on_grad() of its own. After a failure inside backward some parameters may have moved already,
- * and training should end or go back to a snapshot. */
+ * cache; not if the tape has a weft_tape_on_grad() of its own. After a failure inside backward some
+ * parameters may have moved already, and training should end or go back to a snapshot. */
 WEFT_API weft_status weft_optim_minimize(weft_optim *optim, weft_var *loss);
 
 WEFT_API int64_t weft_optim_steps(const weft_optim *optim); /**< t so far */
@@ -110,12 +112,12 @@ WEFT_API weft_status weft_optim_add_decay(weft_optim *optim, double rate);
 WEFT_API weft_status weft_optim_add_clip_value(weft_optim *optim, double limit);
 
 /** g <- g min(1, limit / |g|), |g| the Euclidean norm of all gradients together,
- * summed in double, in order (R. Pascanu et al., ICML 2013). */
+ * summed in double, always in the same order (R. Pascanu et al., ICML 2013). */
 WEFT_API weft_status weft_optim_add_clip_norm(weft_optim *optim, double limit);
 
 /** A hook of one's own. @p hook may change the gradients of @p params; @p options,
  * @p bytes of them, are copied. */
-typedef weft_status weft_hook(const void *options, weft_params *params);
+typedef weft_status  weft_hook(const void *options, weft_params *params);
 WEFT_API weft_status weft_optim_add_hook(weft_optim *optim, weft_hook *hook, const void *options,
                                          size_t bytes);
 

@@ -22,6 +22,7 @@ WEFT_BEGIN
  * the very message that it belongs to, whatever the depths of the graphs.
  * Shapes and dtypes travel with the data. Gradients come back for all real
  * parts of a message, zeros where nothing used them; for others none does.
+ * Tapes are cleared before the communicator ends.
  */
 
 /** Send x.at[0 .. n - 1] to rank @p to as one message; never waits.
@@ -180,7 +181,8 @@ typedef struct weft_placed {
  * rank but for here: what a snapshot is gathered by. After build; borrowed. */
 WEFT_API int weft_chain_list_placed(const weft_chain_list *model, const weft_placed **placed);
 
-/** End it. **Collective.** NULL is allowed. */
+/** End it; the tapes that it ran on are cleared before. **Collective.** NULL is
+ * allowed. */
 WEFT_API void weft_chain_list_destroy(weft_chain_list *model);
 
 WEFT_END

@@ -54,16 +54,21 @@ static weft_status slope(const check *c, double *at, double step, double *result
     return done;
 }
 
+static double gradient(const weft_var *x, int64_t index)
+{
+    return x != NULL && x->has_grad ? weft_tensor_get(&x->grad, index) : 0;
+}
+
 static weft_status compare(const check *c, double step, double *worst)
 {
-    weft_vars x;
+    weft_vars x = { 0 };
 
     WEFT_TRY(inputs(c, c->analytical, true, &x));
     WEFT_TRY(weft_backward(c->formula(x, c->context)));
     *worst = 0;
     for (int i = 0; i < c->n; i++)
         for (int64_t j = 0; j < c->x[i]->count; j++) {
-            const double exact = x.at[i]->has_grad ? weft_tensor_get(&x.at[i]->grad, j) : 0;
+            const double exact = gradient(x.at[i], j);
             double       measured;
             WEFT_TRY(slope(c, (double *)c->x[i]->data + j, step, &measured));
             const double off = fabs(measured - exact) / fmax(1, fabs(measured));

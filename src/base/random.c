@@ -23,15 +23,9 @@ void weft_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[
     uint32_t x0 = counter[0], x1 = counter[1], x2 = counter[2], x3 = counter[3];
     uint32_t k0 = key[0], k1 = key[1];
 
-    for (int round = 0; round < 10; round++) {
-        const uint64_t p0 = UINT64_C(0xD2511F53) * x0, p1 = UINT64_C(0xCD9E8D57) * x2;
-
-        x0 = high(p1) ^ x1 ^ k0;
-        x1 = low(p1);
-        x2 = high(p0) ^ x3 ^ k1;
-        x3 = low(p0);
-        k0 += 0x9E3779B9; /* the golden ratio, */
-        k1 += 0xBB67AE85; /* sqrt(3) - 1 */
+    for (int round = 0; round < WEFT__PHILOX_ROUNDS; round++) {
+        weft__philox_round(&x0, &x1, &x2, &x3, k0, k1);
+        weft__philox_bump(&k0, &k1);
     }
     out[0] = x0;
     out[1] = x1;
@@ -66,13 +60,22 @@ weft_random weft_random_stream(uint64_t seed, const char *name)
     return (weft_random){ .key = mix(spread ^ hash(name)) };
 }
 
-/* The counter's 128 bits: 32 of block, 48 of step, 48 of sample. */
-void weft__random_block(const weft_random *stream, uint32_t block, uint32_t bits[4])
+void weft__random_counter(const weft_random *stream, uint32_t block, uint32_t counter[4])
 {
     const uint64_t step = stream->step, sample = stream->sample;
+
+    counter[0] = block;
+    counter[1] = low(step);
+    counter[2] = low(sample);
+    counter[3] = (high(step) & 0xFFFF) | high(sample) << 16;
+}
+
+void weft__random_block(const weft_random *stream, uint32_t block, uint32_t bits[4])
+{
     const uint32_t key[2] = { low(stream->key), high(stream->key) };
-    const uint32_t counter[4] = { block, low(step), low(sample),
-                                  (high(step) & 0xFFFF) | high(sample) << 16 };
+    uint32_t       counter[4];
+
+    weft__random_counter(stream, block, counter);
     weft_philox(counter, key, bits);
 }
 

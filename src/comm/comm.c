@@ -44,14 +44,26 @@ static weft_status make_tables(weft_comm *comm)
     return WEFT_OK;
 }
 
+char *weft__scratch(weft_comm *comm, int64_t bytes)
+{
+    if (bytes <= comm->scratch_bytes)
+        return comm->scratch;
+    weft_free(comm->scratch);
+    comm->scratch = weft_alloc(bytes);
+    comm->scratch_bytes = comm->scratch != NULL ? bytes : 0;
+    return comm->scratch;
+}
+
 /* Free what is this rank's alone. */
 static void end_here(weft_comm *comm)
 {
     weft_free(comm->give);
     weft_free(comm->get);
     weft_free(comm->sent);
-    if (comm->broken.at[0] == '\0')
+    if (comm->broken.at[0] == '\0') {
+        weft_free(comm->scratch);
         weft_free(comm);
+    }
 }
 
 /* One without an MPI communicator yet. */
@@ -108,12 +120,11 @@ weft_comm *weft_comm_create(MPI_Comm mpi, const weft_comm_options *options)
 static weft_status split(weft_comm *comm, int color, int key, MPI_Comm *part)
 {
     weft__operation op = weft__collective(WEFT__SPLIT, NULL, NULL);
-    MPI_Request     request;
 
     WEFT_TRY(weft__check_comm(comm, &op));
     WEFT_TRY(weft__begin(comm, &op));
-    WEFT__TRY_MPI(comm, &op, MPI_Ibarrier(comm->mpi, &request));
-    WEFT_TRY(weft__wait_request(comm, &op, &request));
+    WEFT_TRY(weft__meet(comm, &op));
+    op.route.peer = WEFT__NOBODY;
     WEFT__TRY_MPI(comm, &op,
                   MPI_Comm_split(comm->mpi, color < 0 ? MPI_UNDEFINED : color, key, part));
     if (*part != MPI_COMM_NULL)
@@ -149,11 +160,8 @@ weft_comm *weft_comm_split(weft_comm *comm, int color, int key)
  * stays. */
 static weft_status leave(weft_comm *comm)
 {
-    const weft__operation op = weft__collective(WEFT__BARRIER, NULL, "end of the communicator");
-    MPI_Request           request;
-
-    WEFT__TRY_MPI(comm, &op, MPI_Ibarrier(comm->mpi, &request));
-    WEFT_TRY(weft__wait_request(comm, &op, &request));
+    weft__operation op = weft__collective(WEFT__BARRIER, NULL, "end of the communicator");
+    WEFT_TRY(weft__meet(comm, &op));
     WEFT__TRY_MPI(comm, &op, MPI_Comm_free(&comm->mpi));
     return WEFT_OK;
 }

@@ -76,7 +76,7 @@ enum { WEFT__TAG_COLLECTIVE = 2 * (WEFT_MAX_EDGE + 1) };
 enum {
     WEFT__MAGIC = 0x57656674, /* another order of bytes does not read as this */
     WEFT__WIRE_VERSION = 1,
-    WEFT__LABEL = 72
+    WEFT__LABEL = 60
 };
 
 typedef struct weft__part {
@@ -90,9 +90,10 @@ typedef struct weft__part {
 typedef struct weft__header {
     uint32_t   magic, version;
     int32_t    kind, edge, micro_batch, backward, mode, n;
-    int64_t    number;      /* of the sender's operation */
-    int64_t    data_bytes;  /* behind the header, with padding between tensors */
-    int64_t    chunk_bytes; /* the sender's */
+    int64_t    number, count; /* of the sender's operation */
+    int64_t    data_bytes;    /* behind the header, with padding between tensors */
+    int64_t    chunk_bytes;   /* the sender's */
+    int32_t    dtype;         /* of the sender's operation too */
     char       label[WEFT__LABEL];
     weft__part part[WEFT_MAX_PARTS];
 } weft__header;
@@ -168,6 +169,21 @@ weft_status weft__recv_chunks(weft_comm *comm, const weft__operation *op,
 weft_status weft__drop_chunks(weft_comm *comm, const weft__operation *op,
                               const weft__header *header);
 
+/* ---- pieces of collectives --------------------------------------------------- */
+
+/* How a collective ended: one that stopped half-way has left other ranks waiting
+ * and messages under way, so comm is broken. @return @p ended. */
+weft_status weft__in_step(weft_comm *comm, const weft__operation *op, weft_status ended);
+
+/* All ranks wait for each other. */
+weft_status weft__meet(weft_comm *comm, weft__operation *op);
+
+/* x of the root to all. */
+weft_status weft__spread(weft_comm *comm, weft__operation *op, const weft_tensor *x, int root);
+
+/* Memory kept for the next call; NULL: WEFT_E_NOMEM. */
+char *weft__scratch(weft_comm *comm, int64_t bytes);
+
 /* ---- waits ----------------------------------------------------------------- */
 
 /* Until the request is done. WEFT_E_TIMEOUT, WEFT_E_COMM: then comm is broken. */
@@ -180,13 +196,10 @@ weft_status weft__wait_message(weft_comm *comm, const weft__operation *op, int *
 
 enum { WEFT__SHELVES = 64, WEFT__KEPT_REQUESTS = 256 };
 
-typedef struct weft__vote {
-    int ok, rank; /* as MPI_2INT has it */
-} weft__vote;
-
+/* How a step ended on one rank, as others hear of it. */
 typedef struct weft__report {
-    int32_t status;
-    char    text[508]; /* a failure's message */
+    int32_t status, rank;
+    char    text[504]; /* the failure's message */
 } weft__report;
 
 struct weft_comm {
@@ -202,10 +215,11 @@ struct weft_comm {
     int           requests;             /* on all shelves */
 
     /* What MPI may still write to after a deadline has passed; the struct of a
-     * broken communicator is never freed for this reason. */
+     * broken communicator and its scratch are never freed for this reason. */
     weft__header first;
-    weft__vote   vote;
-    weft__report report;
+    weft__report told, heard;
+    char        *scratch;
+    int64_t      scratch_bytes;
 
     /* For collectives made of messages, one of each for every rank. */
     const weft_tensor **give;

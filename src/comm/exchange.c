@@ -23,6 +23,14 @@ static weft_status check_all(const weft_comm *comm, const weft__operation *op,
     return WEFT_OK;
 }
 
+static int64_t bytes_of(const weft_comm *comm, const weft_tensor *const *all)
+{
+    int64_t bytes = 0;
+    for (int k = 0; k < comm->size; k++)
+        bytes += weft_tensor_bytes(all[k]);
+    return bytes;
+}
+
 static void clear(weft_comm *comm)
 {
     for (int k = 0; k < comm->size; k++) {
@@ -99,8 +107,6 @@ static weft_status wait_all(weft_comm *comm)
 static weft_status exchange(weft_comm *comm, weft__operation op)
 {
     WEFT_TRY(keep_own(comm, &op));
-    for (int k = 0; k < comm->size; k++)
-        op.bytes += comm->give[k] != NULL ? weft_tensor_bytes(comm->give[k]) : 0;
     WEFT_TRY(weft__begin(comm, &op));
     WEFT_TRY(send_all(comm, &op));
     const weft_status got = recv_all(comm, &op);
@@ -114,7 +120,7 @@ static weft_status exchange(weft_comm *comm, weft__operation op)
 weft_status weft_comm_gather(weft_comm *comm, const weft_tensor *x, weft_tensor *const *all,
                              int root, const char *label)
 {
-    const weft__operation op = weft__collective(WEFT__GATHER, x, label);
+    weft__operation op = weft__collective(WEFT__GATHER, x, label);
 
     WEFT_TRY(weft__check_root(comm, &op, root));
     WEFT_TRY(weft__check_tensor(&op, x));
@@ -122,13 +128,14 @@ weft_status weft_comm_gather(weft_comm *comm, const weft_tensor *x, weft_tensor 
     if (comm->rank == root)
         WEFT_TRY(check_all(comm, &op, readable(comm, all)));
     comm->give[root] = x;
+    op.bytes = weft_tensor_bytes(x);
     return exchange(comm, op);
 }
 
 weft_status weft_comm_scatter(weft_comm *comm, const weft_tensor *const *all, weft_tensor *x,
                               int root, const char *label)
 {
-    const weft__operation op = weft__collective(WEFT__SCATTER, x, label);
+    weft__operation op = weft__collective(WEFT__SCATTER, x, label);
 
     WEFT_TRY(weft__check_root(comm, &op, root));
     WEFT_TRY(weft__check_tensor(&op, x));
@@ -136,6 +143,7 @@ weft_status weft_comm_scatter(weft_comm *comm, const weft_tensor *const *all, we
     if (comm->rank == root) {
         WEFT_TRY(check_all(comm, &op, all));
         memcpy(comm->give, all, (size_t)comm->size * sizeof *all);
+        op.bytes = bytes_of(comm, all);
     }
     comm->get[root] = x;
     return exchange(comm, op);
@@ -144,7 +152,7 @@ weft_status weft_comm_scatter(weft_comm *comm, const weft_tensor *const *all, we
 weft_status weft_comm_allgather(weft_comm *comm, const weft_tensor *x, weft_tensor *const *all,
                                 const char *label)
 {
-    const weft__operation op = weft__collective(WEFT__ALLGATHER, x, label);
+    weft__operation op = weft__collective(WEFT__ALLGATHER, x, label);
 
     WEFT_TRY(weft__check_comm(comm, &op));
     WEFT_TRY(weft__check_tensor(&op, x));
@@ -152,18 +160,20 @@ weft_status weft_comm_allgather(weft_comm *comm, const weft_tensor *x, weft_tens
     WEFT_TRY(check_all(comm, &op, readable(comm, all)));
     for (int k = 0; k < comm->size; k++)
         comm->give[k] = x;
+    op.bytes = weft_tensor_bytes(x);
     return exchange(comm, op);
 }
 
 weft_status weft_comm_alltoall(weft_comm *comm, const weft_tensor *const *from,
                                weft_tensor *const *to, const char *label)
 {
-    const weft__operation op = weft__collective(WEFT__ALLTOALL, NULL, label);
+    weft__operation op = weft__collective(WEFT__ALLTOALL, NULL, label);
 
     WEFT_TRY(weft__check_comm(comm, &op));
     WEFT_TRY(check_all(comm, &op, from));
     clear(comm);
     WEFT_TRY(check_all(comm, &op, readable(comm, to)));
     memcpy(comm->give, from, (size_t)comm->size * sizeof *from);
+    op.bytes = bytes_of(comm, from);
     return exchange(comm, op);
 }

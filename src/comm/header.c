@@ -3,6 +3,7 @@
 #include "comm/comm_impl.h"
 #include "tensor/shape.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,6 +37,8 @@ void weft__header_fill(weft__header *header, const weft_comm *comm, const weft__
     header->mode = op->route.mode;
     header->n = n;
     header->number = op->number;
+    header->dtype = (int32_t)op->dtype;
+    header->count = op->count;
     header->data_bytes = weft__data_bytes(n, x);
     header->chunk_bytes = comm->chunk_bytes;
     snprintf(header->label, sizeof header->label, "%s",
@@ -118,13 +121,36 @@ static const char *mode_text(int mode)
     return mode >= 0 && mode < 3 ? text[mode] : "an unknown mode";
 }
 
-/* "rank 1, in its send 'l1 to l2' (operation 46),". */
-static weft__text sender(const weft__header *header, const weft__operation *op)
+/* "recv of ...: rank 1's send 'l1 to l2' (operation 46) has 2 tensors". */
+#define REFUSE(kind, header, op, ...) refuse((kind), WEFT_HERE, (header), (op), __VA_ARGS__)
+
+WEFT_PRINTF(5, 6)
+static weft_status refuse(weft_status kind, const char *where, const weft__header *header,
+                          const weft__operation *op, const char *format, ...)
 {
-    weft__text text;
-    snprintf(text.at, sizeof text.at, "rank %d, in its %s '%.*s' (operation %lld),", op->route.peer,
-             weft__kind_text(header->kind), WEFT__LABEL, header->label, (long long)header->number);
-    return text;
+    char    what[500];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return weft_error_set(kind, where, "%s: rank %d's %s '%.*s' (operation %lld) %s",
+                          weft__operation_text(op).at, op->route.peer,
+                          weft__kind_text(header->kind), WEFT__LABEL, header->label,
+                          (long long)header->number, what);
+}
+
+/* Some collectives have the same dtype and count on all ranks. */
+static weft_status check_count(const weft__header *header, const weft__operation *op)
+{
+    const weft_dtype its = (weft_dtype)header->dtype;
+
+    if (op->kind != WEFT__ALLREDUCE && op->kind != WEFT__BCAST)
+        return WEFT_OK;
+    if (header->count == op->count && its == op->dtype)
+        return WEFT_OK;
+    return REFUSE(its == op->dtype ? WEFT_E_SHAPE : WEFT_E_DTYPE, header, op, "has %lld %s",
+                  (long long)header->count, weft_dtype_text(its));
 }
 
 weft_status weft__header_meets(const weft__header *header, const weft__operation *op)
@@ -133,16 +159,13 @@ weft_status weft__header_meets(const weft__header *header, const weft__operation
     const weft_route *r = &op->route;
 
     if (header->kind != (int32_t)wanted)
-        return WEFT_FAIL(WEFT_E_STATE, "%s: %s is elsewhere", weft__operation_text(op).at,
-                         sender(header, op).at);
+        return REFUSE(WEFT_E_STATE, header, op, "came instead");
     if (header->mode != r->mode)
-        return WEFT_FAIL(WEFT_E_STATE, "%s: %s is in mode %s, this rank in %s",
-                         weft__operation_text(op).at, sender(header, op).at,
-                         mode_text(header->mode), mode_text(r->mode));
+        return REFUSE(WEFT_E_STATE, header, op, "is in mode %s, this rank in %s",
+                      mode_text(header->mode), mode_text(r->mode));
     if (header->micro_batch != r->micro_batch)
-        return WEFT_FAIL(WEFT_E_STATE, "%s: %s sent micro-batch %d", weft__operation_text(op).at,
-                         sender(header, op).at, header->micro_batch);
-    return WEFT_OK;
+        return REFUSE(WEFT_E_STATE, header, op, "is of micro-batch %d", header->micro_batch);
+    return check_count(header, op);
 }
 
 weft_tensor weft__header_tensor(const weft__header *header, int index, void *data)
@@ -155,17 +178,14 @@ weft_status weft__header_fits(const weft__header *header, const weft__operation 
                               const weft_tensor *const *x)
 {
     if (header->n != n)
-        return WEFT_FAIL(WEFT_E_SHAPE, "%s: %s sent %d tensors, this rank takes %d",
-                         weft__operation_text(op).at, sender(header, op).at, header->n, n);
+        return REFUSE(WEFT_E_SHAPE, header, op, "has %d tensors, this rank takes %d", header->n, n);
     for (int i = 0; i < n; i++) {
         const weft_tensor its = weft__header_tensor(header, i, NULL);
         const bool        same = weft_tensor_same_shape(&its, x[i]);
-        if (same && its.dtype == x[i]->dtype)
-            continue;
-        return WEFT_FAIL(same ? WEFT_E_DTYPE : WEFT_E_SHAPE,
-                         "%s: %s sent %s as tensor %d of %d, this rank takes %s",
-                         weft__operation_text(op).at, sender(header, op).at, weft_shape_text(&its),
-                         i + 1, n, weft_shape_text(x[i]));
+        if (!same || its.dtype != x[i]->dtype)
+            return REFUSE(same ? WEFT_E_DTYPE : WEFT_E_SHAPE, header, op,
+                          "has %s as tensor %d of %d, this rank takes %s", weft_shape_text(&its),
+                          i + 1, n, weft_shape_text(x[i]));
     }
     return WEFT_OK;
 }

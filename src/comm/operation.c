@@ -28,25 +28,36 @@ static weft__text quoted(const char *label)
     return text;
 }
 
-weft__text weft__operation_text(const weft__operation *op)
+/* "send of edge 3 'l1 to l2' backward to rank 1, micro-batch 0". */
+static weft__text message_text(const weft__operation *op)
 {
     const weft_route *r = &op->route;
-    const weft__text  label = quoted(r->label);
-    const char       *kind = weft__kind_text((int)op->kind);
-    weft__text        text = { "" };
-
-    if (is_message(op->kind))
-        snprintf(text.at, sizeof text.at, "%s of edge %d%.110s%s %s rank %d, micro-batch %d", kind,
-                 r->edge, label.at, r->backward ? " backward" : "",
-                 op->kind == WEFT__SEND ? "to" : "from", r->peer, r->micro_batch);
-    else if (r->peer != WEFT__NOBODY)
-        snprintf(text.at, sizeof text.at, "%s%.110s with rank %d", kind, label.at, r->peer);
-    else if (op->count > 0)
-        snprintf(text.at, sizeof text.at, "%s%.110s of %lld %s", kind, label.at,
-                 (long long)op->count, weft_dtype_text(op->dtype));
-    else
-        snprintf(text.at, sizeof text.at, "%s%.110s", kind, label.at);
+    weft__text        text;
+    snprintf(text.at, sizeof text.at, "%s of edge %d%.110s%s %s rank %d, micro-batch %d",
+             weft__kind_text((int)op->kind), r->edge, quoted(r->label).at,
+             r->backward ? " backward" : "", op->kind == WEFT__SEND ? "to" : "from", r->peer,
+             r->micro_batch);
     return text;
+}
+
+/* "allreduce 'gradients' of 7840 f32 with rank 1". */
+static weft__text collective_text(const weft__operation *op)
+{
+    weft__text what = { "" }, with = { "" }, text;
+
+    if (op->count > 0)
+        snprintf(what.at, sizeof what.at, " of %lld %s", (long long)op->count,
+                 weft_dtype_text(op->dtype));
+    if (op->route.peer != WEFT__NOBODY)
+        snprintf(with.at, sizeof with.at, " with rank %d", op->route.peer);
+    snprintf(text.at, sizeof text.at, "%s%.110s%.50s%.50s", weft__kind_text((int)op->kind),
+             quoted(op->route.label).at, what.at, with.at);
+    return text;
+}
+
+weft__text weft__operation_text(const weft__operation *op)
+{
+    return is_message(op->kind) ? message_text(op) : collective_text(op);
 }
 
 weft__operation weft__collective(weft__kind kind, const weft_tensor *x, const char *label)
@@ -115,4 +126,11 @@ weft_status weft__mpi_failed(weft_comm *comm, const weft__operation *op, int cod
     MPI_Error_string(code, text, &length);
     comm->broken = weft__operation_text(op);
     return weft_error_set(WEFT_E_COMM, where, "%s: %.40s: %s", comm->broken.at, call, text);
+}
+
+weft_status weft__in_step(weft_comm *comm, const weft__operation *op, weft_status ended)
+{
+    if (ended != WEFT_OK && comm->broken.at[0] == '\0')
+        comm->broken = weft__operation_text(op);
+    return ended;
 }

@@ -24,6 +24,8 @@ typedef struct patience {
 static weft_status timed_out(weft_comm *comm, const weft__operation *op, double waited)
 {
     weft__text *text = &comm->broken;
+
+    comm->traffic.seconds_waited += waited;
     snprintf(text->at, sizeof text->at, "%.180s, waited %.1f s (operation %lld)",
              weft__operation_text(op).at, waited, (long long)op->number);
     return WEFT_FAIL(WEFT_E_TIMEOUT, "%s", text->at);

@@ -87,6 +87,16 @@ static weft_status start(weft__h5 *h5)
     return done;
 }
 
+/* If HDF5 can not let go of the file it comes back to it when the process ends: then
+ * the memory stays its. */
+static void release(weft__h5 *h5, bool closed)
+{
+    if (!closed)
+        return;
+    weft__h5_disk_end(&h5->disk);
+    weft_free(h5);
+}
+
 static weft__h5 *make(int fd, const char *name, bool fresh)
 {
     weft__h5 *h5 = weft_alloc_zeroed(sizeof *h5);
@@ -98,7 +108,7 @@ static weft__h5 *make(int fd, const char *name, bool fresh)
     h5->fresh = fresh;
     h5->file = H5I_INVALID_HID;
     if (start(h5) != WEFT_OK) {
-        weft_free(h5);
+        release(h5, true);
         return NULL;
     }
     return h5;
@@ -112,14 +122,6 @@ weft__h5 *weft__h5_create(int fd, const char *name)
 weft__h5 *weft__h5_open(int fd, const char *name)
 {
     return make(fd, name, false);
-}
-
-/* If HDF5 can not let go of the file it comes back to it when the process ends: then
- * the memory stays its. */
-static void release(weft__h5 *h5, bool closed)
-{
-    if (closed)
-        weft_free(h5);
 }
 
 weft_status weft__h5_close(weft__h5 *h5)

@@ -165,15 +165,16 @@ static const H5FD_class_t driver = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-/* The properties, and then the file, keep the driver registered as long as they
- * need it. */
+/* HDF5 lets go of a driver shortly before it makes its last call of it: so the
+ * driver stays registered until the file is closed. */
 herr_t weft__h5_disk_use(hid_t access, weft__h5_disk *disk)
 {
-    const hid_t id = H5FDregister(&driver);
-    if (id < 0)
-        return -1;
+    disk->driver = H5FDregister(&driver);
+    return disk->driver < 0 ? -1 : H5Pset_driver(access, disk->driver, &disk);
+}
 
-    const herr_t set = H5Pset_driver(access, id, &disk);
-    H5FDunregister(id);
-    return set;
+void weft__h5_disk_end(weft__h5_disk *disk)
+{
+    if (disk->driver > 0)
+        H5FDunregister(disk->driver);
 }

@@ -12,6 +12,7 @@
 /* The file as HDF5's driver sees it, see h5_disk.c. */
 typedef struct weft__h5_disk {
     H5FD_t  pub; /* HDF5's own part; first */
+    hid_t   driver;
     int     fd;
     haddr_t used;      /* bytes that HDF5 has given addresses to */
     haddr_t size;      /* bytes in the file */
@@ -28,6 +29,9 @@ struct weft__h5 {
 
 /* Make a list of access properties use this disk. Negative: HDF5's failure. */
 herr_t weft__h5_disk_use(hid_t access, weft__h5_disk *disk);
+
+/* After the file is closed. */
+void weft__h5_disk_end(weft__h5_disk *disk);
 
 /* Call HDF5 without letting it print: QUIETLY(id = H5Dopen2(...)). */
 #define QUIETLY(call)                                                                              \

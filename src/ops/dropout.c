@@ -8,6 +8,52 @@
 
 #ifdef REAL /* ---- kernels: compiled once per real type, see each_real.h ---- */
 
+/* The bits of so many blocks from this one on, one beside the other in vectors:
+ * bits[i][b] is number i of block b. */
+static void K(draw_blocks)(const weft_random *stream, uint32_t block, uint32_t bits[4][BLOCKS])
+{
+    uint32_t counter[4], k0 = (uint32_t)stream->key, k1 = (uint32_t)(stream->key >> 32);
+
+    weft__random_counter(stream, block, counter);
+    for (uint32_t b = 0; b < BLOCKS; b++) {
+        bits[0][b] = counter[0] + b;
+        bits[1][b] = counter[1];
+        bits[2][b] = counter[2];
+        bits[3][b] = counter[3];
+    }
+    for (int round = 0; round < WEFT__PHILOX_ROUNDS; round++) {
+        for (int b = 0; b < BLOCKS; b++)
+            weft__philox_round(&bits[0][b], &bits[1][b], &bits[2][b], &bits[3][b], k0, k1);
+        weft__philox_bump(&k0, &k1);
+    }
+}
+
+static void K(draw_row)(const weft_random *stream, uint32_t least, int64_t cols, uint8_t *keep)
+{
+    for (int64_t c = 0; c < cols; c += 4 * BLOCKS) {
+        const int64_t n = cols - c < 4 * BLOCKS ? cols - c : 4 * BLOCKS;
+        uint32_t      bits[4][BLOCKS];
+        uint8_t       part[4 * BLOCKS];
+
+        K(draw_blocks)(stream, (uint32_t)(c / 4), bits);
+        for (int b = 0; b < BLOCKS; b++)
+            for (int i = 0; i < 4; i++)
+                part[4 * b + i] = bits[i][b] >= least;
+        memcpy(keep + c, part, (size_t)n);
+    }
+}
+
+static void K(draw)(const weft_step *step, const weft_random *stream, uint32_t least,
+                    weft__matrix size, uint8_t *keep)
+{
+    EACH_ROW (size.rows, size.cols, r) {
+        weft_random row = *stream;
+        row.step = (uint64_t)step->step;
+        row.sample = (uint64_t)(step->sample != NULL ? step->sample[r] : r);
+        K(draw_row)(&row, least, size.cols, keep + r * size.cols);
+    }
+}
+
 static void K(mask)(int64_t n, double scale, const uint8_t *keep, const REAL *x, REAL *y)
 {
     const REAL s = (REAL)scale;
@@ -21,6 +67,11 @@ static void K(mask)(int64_t n, double scale, const uint8_t *keep, const REAL *x,
 #include "base/random.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+/* Of four random numbers, side by side. A loop over 16 or fewer gcc takes apart
+ * before it thinks of vectors. */
+enum { BLOCKS = 32 };
 
 #define SELF "ops/dropout.c"
 #include "tensor/each_real.h"
@@ -40,32 +91,6 @@ static weft_status backward(const weft_node *node)
 }
 
 static const weft_op dropout = { .name = "dropout", .backward = backward };
-
-/* The draws of one sample, four at a time. */
-static void draw_row(weft_random stream, uint32_t least, int64_t cols, uint8_t *keep)
-{
-    for (int64_t c = 0; c < cols; c += 4) {
-        uint32_t bits[4];
-        weft__random_block(&stream, (uint32_t)(c / 4), bits);
-        for (int64_t i = 0; i < 4 && c + i < cols; i++)
-            keep[c + i] = bits[i] >= least;
-    }
-}
-
-static void draw(const weft_step *step, double rate, const char *name, weft__matrix size,
-                 uint8_t *keep)
-{
-    const weft_random stream = weft_random_stream(step->seed, name);
-    const uint32_t    least = (uint32_t)(rate * 0x1p32); /* rate < 1: it fits */
-
-    EACH_ROW (size.rows, size.cols, r) {
-        const int64_t sample = step->sample != NULL ? step->sample[r] : r;
-        weft_random   row = stream;
-        row.step = (uint64_t)step->step;
-        row.sample = (uint64_t)sample;
-        draw_row(row, least, size.cols, keep + r * size.cols);
-    }
-}
 
 static bool check(weft_var *x, double rate, const char *name, const weft_tape *tape)
 {
@@ -87,13 +112,16 @@ static bool check(weft_var *x, double rate, const char *name, const weft_tape *t
 
 static weft_var *compute(weft_var *x, weft_var *y, const char *name, double rate, kept *k)
 {
+    const weft_step   *step = weft_tape_step(y->tape);
+    const weft_random  stream = weft_random_stream(step->seed, name);
+    const uint32_t     least = (uint32_t)(rate * 0x1p32); /* rate < 1: it fits */
     const weft_tensor *v = &x->value;
 
     k->scale = 1 / (1 - rate);
     k->keep = weft_tape_take(y->tape, v->count);
     if (k->keep == NULL)
         return NULL;
-    draw(weft_tape_step(y->tape), rate, name, weft__by_first_axis(v), k->keep);
+    BY_REAL(v->dtype, draw, step, &stream, least, weft__by_first_axis(v), k->keep);
     BY_REAL(v->dtype, mask, v->count, k->scale, k->keep, v->data, y->value.data);
     return y;
 }

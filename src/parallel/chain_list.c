@@ -124,6 +124,7 @@ weft_status weft_chain_list_print(weft_chain_list *model, int ranks, int64_t row
 
 const weft__plan_shapes *weft__chain_list_shapes(weft_chain_list *model, int64_t rows)
 {
+    rows = weft__plan_rows(&model->plan, rows);
     for (int i = 0; i < WEFT__KNOWN_ROWS; i++)
         if (model->known[i].rows == rows && rows > 0)
             return &model->known[i];

@@ -22,14 +22,6 @@ typedef struct step {
 
 /* ---- inputs ----------------------------------------------------------------------------- */
 
-static bool has_open_rows(const weft__plan *plan)
-{
-    for (int i = 0; i < plan->n_inputs; i++)
-        if (plan->input[i].ndim > 0 && plan->input[i].shape[0] == WEFT_ROWS)
-            return true;
-    return false;
-}
-
 static bool input_fits(const weft_tensor *x, const weft__plan_input *input, int64_t rows)
 {
     if (x->dtype != input->dtype || x->ndim != input->ndim)
@@ -159,7 +151,7 @@ static weft_status run_component(step *s, const weft__component *c)
 static weft_status begin(step *s)
 {
     const weft__plan *plan = &s->model->plan;
-    const int64_t     rows = has_open_rows(plan) ? weft_tape_step(s->tape)->rows : 1;
+    const int64_t     rows = weft__plan_rows(plan, weft_tape_step(s->tape)->rows);
 
     if (!s->model->is_built)
         return WEFT_FAIL(WEFT_E_STATE, "weft_chain_list_forward() before weft_chain_list_build()");

@@ -74,6 +74,18 @@ int weft__plan_port_output(int port)
     return k >= 0 && k < WEFT_MAX_VARS ? k : -1;
 }
 
+int64_t weft__plan_rows(const weft__plan *plan, int64_t rows)
+{
+    int64_t fixed = 1;
+    for (int i = plan->n_inputs - 1; i >= 0; i--) {
+        if (plan->input[i].ndim > 0)
+            fixed = plan->input[i].shape[0];
+        if (fixed == WEFT_ROWS)
+            return rows;
+    }
+    return fixed;
+}
+
 int weft__plan_giver(const weft__plan *plan, int output)
 {
     for (int i = 0; i < plan->n_components; i++)

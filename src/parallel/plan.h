@@ -63,6 +63,9 @@ weft__span weft__plan_port_inputs(const weft__plan *plan, int port);
 /* The number of the output that a port of `to` gives; -1: none. */
 int weft__plan_port_output(int port);
 
+/* Rows of a step: those asked for, or the first extent of the inputs if none is open. */
+int64_t weft__plan_rows(const weft__plan *plan, int64_t rows);
+
 /* The component that gives output number k, the first if there are two; -1: none. */
 int weft__plan_giver(const weft__plan *plan, int output);
 

@@ -118,6 +118,7 @@ static weft_status outputs_fit(const weft__plan *plan, const weft__plan_shapes *
 weft_status weft__plan_shapes_find(weft__plan_shapes *shapes, const weft__plan *plan,
                                    const int *order, int64_t rows)
 {
+    rows = weft__plan_rows(plan, rows);
     if (rows < 1)
         return WEFT_FAIL(WEFT_E_ARG, "a batch of %lld rows", (long long)rows);
 

@@ -129,6 +129,6 @@ static weft_status fit(const weft_tensor *x, int ndim, const int64_t *wanted, in
 
 weft_tensor *weft_tensor_reshape(const weft_tensor *x, int ndim, const int64_t *shape)
 {
-    int64_t fitted[WEFT_MAX_AXES];
+    int64_t fitted[WEFT_MAX_AXES] = { 0 };
     return fit(x, ndim, shape, fitted) == WEFT_OK ? view(x, ndim, fitted, 0) : NULL;
 }

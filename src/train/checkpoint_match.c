@@ -170,6 +170,7 @@ weft_status weft__facts_get(const weft__checkpoint *c, weft_snapshot *snapshot, 
     *facts = (weft__facts){ .t = 0 };
     WEFT_TRY(need_format(c, snapshot));
     WEFT_TRY(need_int(c, snapshot, "/weft/seed", (int64_t)t->seed));
+    WEFT_TRY(need_int(c, snapshot, "/weft/parameters", c->n));
     WEFT_TRY(weft_snapshot_get_int(snapshot, "/updater/iteration", &facts->position.step));
     WEFT_TRY(weft_snapshot_get_real(snapshot, "/_snapshot_elapsed_time", &facts->elapsed));
     if (t->batches != NULL)

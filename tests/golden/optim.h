@@ -1,4 +1,6 @@
-/* optim.h -- made by optim.py with PyTorch 1.13.0a0; do not edit. */
+/* optim.h -- written by optim.py with PyTorch 1.13.0a0. */
+/* clang-format off */
+
 enum { GOLDEN_N = 7, GOLDEN_STEPS = 6 };
 
 static const double golden_theta0[][GOLDEN_N] = {

@@ -45,7 +45,8 @@ def moved(make):
         yield theta.detach().clone()
 
 
-print("/* optim.h -- made by optim.py with PyTorch %s; do not edit. */" % torch.__version__)
+print("/* optim.h -- written by optim.py with PyTorch %s. */" % torch.__version__)
+print("/* clang-format off */\n")
 print("enum { GOLDEN_N = %d, GOLDEN_STEPS = %d };\n" % (N, STEPS))
 table("theta0", [theta0])
 table("g", g)

@@ -73,6 +73,24 @@ static weft_vars twist_forward(weft_layer *self, weft_vars in)
     return weft_two(weft_forward(weft_layer_child_at(self, 0), in.at[1]), in.at[0]);
 }
 
+/* x -> (h, h, h) */
+static weft_vars triple_forward(weft_layer *self, weft_vars in)
+{
+    weft_var *h = weft_forward(weft_layer_child_at(self, 0), in.at[0]);
+    return (weft_vars){ 3, { h, h, h } };
+}
+
+/* Three contributions of different size to the gradient of one variable. */
+static weft_vars mix_forward(weft_layer *self, weft_vars in)
+{
+    weft_var *a = weft_multiply(in.at[0], in.at[0]);
+    weft_var *c = weft_tanh(in.at[2]), *b = weft_scale(in.at[1], 0.7);
+    (void)self;
+    return weft_one(weft_add(weft_add(c, b), a));
+}
+
+static const weft_layer_kind triple_kind = { .name = "triple", .forward = triple_forward };
+static const weft_layer_kind mix_kind = { .name = "mix", .forward = mix_forward };
 static const weft_layer_kind loss_kind = { .name = "loss", .forward = loss_forward };
 static const weft_layer_kind pair_kind = { .name = "pair", .forward = pair_forward };
 static const weft_layer_kind twist_kind = { .name = "twist", .forward = twist_forward };
@@ -87,6 +105,18 @@ static weft_layer *pair(void)
     weft_layer *layer = weft_layer_create(&pair_kind);
     assert_ok(weft_layer_child(layer, "half", weft_linear_create(WIDTH, WIDTH / 2, NULL)));
     return layer;
+}
+
+static weft_layer *triple(void)
+{
+    weft_layer *layer = weft_layer_create(&triple_kind);
+    assert_ok(weft_layer_child(layer, "in", weft_linear_create(WIDTH, WIDTH, NULL)));
+    return layer;
+}
+
+static weft_layer *mix(void)
+{
+    return weft_layer_create(&mix_kind);
 }
 
 static weft_layer *twist(void)
@@ -309,9 +339,9 @@ static void whole_destroy(whole *w)
 
 /* ---- the divided one ------------------------------------------------------------------- */
 
-static weft_chain_list *divide(const shape *s, weft_dtype dtype)
+static weft_chain_list *divide(const shape *s, weft_comm *over, weft_dtype dtype)
 {
-    weft_chain_list *model = weft_chain_list_create(comm);
+    weft_chain_list *model = weft_chain_list_create(over);
 
     assert_ok(weft_chain_list_input(model, "x", dtype, 2, (int64_t[]){ WEFT_ROWS, WIDTH }));
     for (int i = 0; i < s->n; i++)
@@ -373,7 +403,7 @@ static weft_vars run(weft_chain_list *model, weft_tape *on, const weft_tensor *x
 static void compare(const shape *s, weft_dtype dtype)
 {
     whole            w;
-    weft_chain_list *model = divide(s, dtype);
+    weft_chain_list *model = divide(s, comm, dtype);
     weft_optim      *adam = weft_adam_create(weft_chain_list_params(model), NULL);
 
     whole_create(&w, s, dtype);
@@ -410,6 +440,36 @@ static void every_shape_has_the_bits_of_one_process(void **state)
         compare(&s, WEFT_F32);
         compare(&s, WEFT_F64);
     }
+}
+
+static shape twins_shape(int other)
+{
+    shape s = { .name = "twins" };
+    add(&s, 0, triple, IN, TO(other));
+    add(&s, other, mix, FROM(0), TO(0));
+    add(&s, 0, loss, FROM(other), OUT);
+    return s;
+}
+
+/* Its three gradients are added in one order, wherever they come from. */
+static void a_variable_three_times_in_a_tuple_has_one_order_of_sums(void **state)
+{
+    const shape      near = twins_shape(0), far = twins_shape(size - 1);
+    weft_comm       *self = weft_comm_create(MPI_COMM_SELF, NULL);
+    weft_chain_list *one = divide(&near, self, WEFT_F32), *two = divide(&far, comm, WEFT_F32);
+    weft_tape       *alone = weft_tape_create();
+    weft_tensor     *x = batch(WEFT_F32, 50, 0);
+    (void)state;
+
+    assert_ok(weft_backward(run(one, alone, x).at[0]));
+    assert_ok(weft_backward(run(two, tape, x).at[0]));
+    assert_everywhere(same_params(weft_chain_list_params(two), weft_chain_list_params(one)));
+    assert_ok(weft_tape_clear(tape));
+    weft_tape_destroy(alone);
+    weft_tensor_destroy(x);
+    weft_chain_list_destroy(one);
+    weft_chain_list_destroy(two);
+    weft_comm_destroy(self);
 }
 
 /* ---- the classifier: the same four components, whoever owns them ------------------------- */
@@ -632,23 +692,44 @@ static void inference_sends_no_gradients(void **state)
     weft_chain_list_destroy(model);
 }
 
-static void an_edge_without_a_gradient_takes_no_message_back(void **state)
+static weft_chain_list *passing(int end)
 {
     weft_chain_list *model = weft_chain_list_create(comm);
-    const int        end = size - 1;
-    weft_tensor     *x = batch(WEFT_F32, 5, 0);
-    (void)state;
-
     assert_ok(weft_chain_list_input(model, "x", WEFT_F32, 2, (int64_t[]){ WEFT_ROWS, WIDTH }));
     assert_ok(weft_chain_list_add(model, "pass", 0, weft_chain_create(), IN, TO(end)));
     assert_ok(weft_chain_list_add(model, "block", end, block(), FROM(0), TO(end)));
     assert_ok(weft_chain_list_add(model, "loss", end, loss(), FROM(end), OUT));
     assert_ok(weft_chain_list_build(model, NULL));
-    const weft_vars y = run(model, tape, x);
-    assert_ok(weft_backward(y.at[0]));
+    return model;
+}
+
+static void an_edge_without_a_gradient_takes_no_message_back(void **state)
+{
+    weft_chain_list *model = passing(size - 1);
+    weft_tensor     *x = batch(WEFT_F32, 5, 0);
+    (void)state;
+
+    assert_ok(weft_backward(run(model, tape, x).at[0]));
     assert_ok(weft_tape_clear(tape));
     assert_everywhere(weft_comm_traffic(model->comm).messages_sent == (rank == 0 && size > 1));
     weft_tensor_destroy(x);
+    weft_chain_list_destroy(model);
+}
+
+static void an_input_that_wants_a_gradient_over_such_an_edge_is_refused(void **state)
+{
+    weft_chain_list *model = passing(size - 1);
+    weft_var        *x = weft_variable(tape, WEFT_F32, 2, (int64_t[]){ 5, WIDTH }, true);
+    (void)state;
+
+    weft_tensor_fill(&x->value, 1);
+    weft_tape_step_set(tape, &(weft_step){ .rows = 5 });
+    if (rank == 0 && size > 1) {
+        assert_null(weft_chain_list_forward(model, tape, weft_one(x)).at[0]);
+        assert_int_equal(WEFT_E_STATE, weft_error_status());
+        assert_message_has("pass to block: part 0 needs a gradient");
+    }
+    assert_everywhere(weft_comm_traffic(model->comm).messages_sent == 0);
     weft_chain_list_destroy(model);
 }
 
@@ -816,11 +897,13 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         with(every_shape_has_the_bits_of_one_process),
+        with(a_variable_three_times_in_a_tuple_has_one_order_of_sums),
         with(a_classifier_has_the_same_bits_on_any_number_of_ranks),
         with(parameters_are_placed_under_names_without_owners),
         with(messages_and_bytes_are_exactly_those_of_the_plan),
         with(inference_sends_no_gradients),
         with(an_edge_without_a_gradient_takes_no_message_back),
+        with(an_input_that_wants_a_gradient_over_such_an_edge_is_refused),
         with(a_steady_step_allocates_nothing),
         with(nothing_is_left_behind),
         with(ranks_with_different_lists_are_named),

@@ -16,8 +16,10 @@ static int setup(void **state)
     net = weft_linear_create(2, 2, &ones);
     params = weft_params_create(net, &(weft_params_options){ .dtype = WEFT_F64 });
     sgd = weft_sgd_create(params, &(weft_sgd_options){ 1 });
-    W = &weft_params_find(params, "W")->value, gW = &weft_params_find(params, "W")->grad;
-    b = &weft_params_find(params, "b")->value, gb = &weft_params_find(params, "b")->grad;
+    W = weft_params_values(params).at[0];
+    b = weft_params_values(params).at[1];
+    gW = weft_params_grads(params).at[0];
+    gb = weft_params_grads(params).at[1];
     return sgd == NULL;
 }
 

@@ -32,10 +32,11 @@ static weft_params *in_double(weft_layer *layer)
     return weft_params_create(layer, &(weft_params_options){ .seed = 1, .dtype = WEFT_F64 });
 }
 
-static void fill(weft_params *params, const char *name, const double *values)
+static void fill(weft_params *params, const char *name, int n, const double *values)
 {
     weft_tensor *x = &weft_params_find(params, name)->value;
-    for (int64_t i = 0; i < x->count; i++)
+    assert_int_equal(n, x->count);
+    for (int i = 0; i < n; i++)
         weft_tensor_set(x, i, values[i]);
 }
 
@@ -47,9 +48,9 @@ static void check_linear(const weft_linear_options *options, double y0, double y
 {
     weft_layer  *linear = weft_linear_create(3, 2, options);
     weft_params *params = in_double(linear);
-    fill(params, "W", W23);
+    fill(params, "W", 6, W23);
     if (options == NULL || !options->no_bias)
-        fill(params, "b", b2);
+        fill(params, "b", 2, b2);
 
     weft_var *y = weft_forward(linear, matrix(1, 3, x13));
     assert_string_equal("(1, 2) f64", weft_shape_text(&y->value));
@@ -151,9 +152,9 @@ static void a_chain_runs_its_layers_in_order(void **state)
     (void)state;
     weft_layer  *chain = two_layers();
     weft_params *params = in_double(chain);
-    fill(params, "l1/W", (double[]){ 0.1, 0, 0, 0, 0.01, 0 });
-    fill(params, "2/W", (double[]){ 2, 3 });
-    fill(params, "2/b", (double[]){ 1 });
+    fill(params, "l1/W", 6, (double[]){ 0.1, 0, 0, 0, 0.01, 0 });
+    fill(params, "2/W", 2, (double[]){ 2, 3 });
+    fill(params, "2/b", 1, (double[]){ 1 });
 
     const double y = weft_item(weft_forward(chain, matrix(1, 3, x13)));
     assert_near(2 * tanh(0.1) + 3 * tanh(0.1) + 1, y, 1e-15);

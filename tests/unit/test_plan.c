@@ -150,6 +150,14 @@ static void cycles_of_waiting_are_named_edge_by_edge(void **state)
           WEFT_E_PLAN,
           { "a cycle of waiting", "'a' (rank 0) waits for edge 0 from 'b' (rank 1)",
             "'b' (rank 1) waits for edge 1 from 'a' (rank 0)" } },
+        { 2, /* both receive first: a cycle only by the order of each rank's components */
+          { { "a0", 0, FROM(1), OUT, 0, 0, NULL },
+            { "b0", 0, IN, TO(1), 0, 0, NULL },
+            { "a1", 1, FROM(0), TO(WEFT_OUTPUT_AT(1)), 0, 0, NULL },
+            { "b1", 1, IN, TO(0), 0, 0, NULL } },
+          WEFT_E_PLAN,
+          { "'a0' (rank 0) waits for edge 0 from 'b1' (rank 1)",
+            "'a1' (rank 1) waits for edge 1 from 'b0' (rank 0)" } },
         { 4, /* rank 0 waits for the cycle without being on it */
           { { "z", 0, FROM(1), OUT, 0, 0, NULL },
             { "a", 1, FROM(3, WEFT_INPUT), TO(2), 0, 0, &sum },
@@ -424,6 +432,22 @@ static weft_chain_list *classifier(int last)
     return model;
 }
 
+static void inputs_with_fixed_rows_need_no_others(void **state)
+{
+    weft_chain_list *model = weft_chain_list_create(NULL);
+    (void)state;
+    assert_ok(weft_chain_list_input(model, "x", WEFT_F32, 2, (int64_t[]){ 7, 4 }));
+    assert_ok(weft_chain_list_add(model, "a", 0, weft_dropout_create(0.5), IN, OUT));
+    assert_ok(weft_chain_list_check(model, 1, 0));
+    assert_ok(weft_chain_list_check(model, 1, 100));
+    weft_chain_list_destroy(model);
+
+    model = classifier(0);
+    assert_fails(WEFT_E_ARG, weft_chain_list_check(model, 1, 0));
+    assert_message_has("a batch of 0 rows");
+    weft_chain_list_destroy(model);
+}
+
 static void the_text_is_the_same_for_every_placement_but_for_owners(void **state)
 {
     weft_chain_list *model = classifier(1), *whole = classifier(0);
@@ -506,6 +530,7 @@ int main(void)
         cmocka_unit_test(inputs_are_declared_and_taken),
         cmocka_unit_test(names_are_unique_and_layers_taken_even_so),
         cmocka_unit_test(legal_shapes_pass),
+        cmocka_unit_test(inputs_with_fixed_rows_need_no_others),
         cmocka_unit_test(the_text_is_the_same_for_every_placement_but_for_owners),
         cmocka_unit_test(the_printed_table_is_aligned_and_complete),
         cmocka_unit_test(a_plan_alone_can_not_be_built_or_run),

@@ -186,12 +186,13 @@ static void save_for_ever(const char *path)
             _exit(1);
 }
 
-/* Up to 30 ms; a save takes about one. */
-static void wait_a_little(uint64_t round)
+/* Up to eight times as long as a save takes. */
+static void wait_a_little(uint64_t round, double one_save)
 {
-    const uint32_t bits = weft_random_bits(&(weft_random){ .key = 7 }, round);
+    const double at_most = one_save < 0.1 ? 8 * one_save : 0.8;
+    const double seconds = at_most * weft_random_uniform(&(weft_random){ .key = 7 }, round);
 
-    nanosleep(&(struct timespec){ .tv_nsec = 500000 + (long)bits % 30000000 }, NULL);
+    nanosleep(&(struct timespec){ .tv_nsec = (long)(1e9 * seconds) }, NULL);
 }
 
 static void a_killed_writer_leaves_the_old_file_or_the_new(void **state)
@@ -200,14 +201,16 @@ static void a_killed_writer_leaves_the_old_file_or_the_new(void **state)
     float             latest = 0;
     (void)state;
 
+    const double began = weft_seconds();
     assert_ok(save(path, 0));
+    const double one_save = weft_seconds() - began;
     for (int round = 0; round < 40; round++) {
         int         status;
         const pid_t writer = fork();
         assert_true(writer >= 0);
         if (writer == 0)
             save_for_ever(path);
-        wait_a_little((uint64_t)round);
+        wait_a_little((uint64_t)round, one_save);
         assert_int_equal(kill(writer, SIGKILL), 0);
         assert_int_equal(waitpid(writer, &status, 0), writer);
         assert_true(WIFSIGNALED(status)); /* it was killed, and had not failed before */
