@@ -95,17 +95,30 @@ double weft_random_uniform(const weft_random *stream, uint64_t index)
 
 /* Each index has two draws of its own, 2 index and 2 index + 1, always of one
  * block, so that any index can be entered directly. */
+static double normal(const uint32_t bits[2])
+{
+    const double two_pi = 6.283185307179586;
+    const double u = 0x1p-32 * (bits[0] + 1.0); /* in (0, 1]: its logarithm is finite */
+    const double v = 0x1p-32 * bits[1];
+    return sqrt(-2 * log(u)) * cos(two_pi * v);
+}
+
 double weft_random_normal(const weft_random *stream, uint64_t index)
 {
-    const double   two_pi = 6.283185307179586;
-    const uint64_t pair = index % 2 * 2;
-    uint32_t       bits[4];
+    uint32_t bits[4];
 
     assert(index >> 33 == 0);
     weft__random_block(stream, (uint32_t)(index / 2), bits);
-    const double u = 0x1p-32 * (bits[pair] + 1.0); /* in (0, 1]: its logarithm is finite */
-    const double v = 0x1p-32 * bits[pair + 1];
-    return sqrt(-2 * log(u)) * cos(two_pi * v);
+    return normal(bits + index % 2 * 2);
+}
+
+void weft__random_normals(const weft_random *stream, uint32_t block, double two[2])
+{
+    uint32_t bits[4];
+
+    weft__random_block(stream, block, bits);
+    two[0] = normal(bits);
+    two[1] = normal(bits + 2);
 }
 
 /* ---- orders -------------------------------------------------------------------- */

@@ -7,6 +7,9 @@
 /* weft_random_bits() at 4 block, .. 4 block + 3, for the price of one. */
 void weft__random_block(const weft_random *stream, uint32_t block, uint32_t bits[4]);
 
+/* weft_random_normal() at 2 block and 2 block + 1, for little more than one. */
+void weft__random_normals(const weft_random *stream, uint32_t block, double two[2]);
+
 /* Its counter: 32 bits of block, which comes first, 48 of step, 48 of sample. */
 void weft__random_counter(const weft_random *stream, uint32_t block, uint32_t counter[4]);
 

@@ -122,21 +122,24 @@ weft_status weft_chain_list_print(weft_chain_list *model, int ranks, int64_t row
     return done;
 }
 
-const weft__plan_shapes *weft__chain_list_shapes(weft_chain_list *model, int64_t rows)
+weft_status weft__chain_list_shapes(weft_chain_list *model, int64_t rows,
+                                    const weft__plan_shapes **shapes)
 {
     rows = weft__plan_rows(&model->plan, rows);
-    for (int i = 0; i < WEFT__KNOWN_ROWS; i++)
+    for (int i = 0; i < WEFT__KNOWN_ROWS; i++) {
+        *shapes = &model->known[i];
         if (model->known[i].rows == rows && rows > 0)
-            return &model->known[i];
+            return WEFT_OK;
+    }
 
-    weft__plan_shapes found;
-    if (weft__plan_shapes_find(&found, &model->plan, model->order, rows) != WEFT_OK)
-        return NULL;
+    weft__plan_shapes  found;
     weft__plan_shapes *place = &model->known[model->oldest];
+    WEFT_TRY(weft__plan_shapes_find(&found, &model->plan, model->order, rows));
     model->oldest = (model->oldest + 1) % WEFT__KNOWN_ROWS;
     weft__plan_shapes_clear(place);
     *place = found;
-    return place;
+    *shapes = place;
+    return WEFT_OK;
 }
 
 /* ---- asking -------------------------------------------------------------------------- */

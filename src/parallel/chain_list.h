@@ -32,8 +32,9 @@ struct weft_chain_list {
 };
 
 /* The shapes for batches of so many rows; borrowed until eight other numbers were
- * asked for. NULL after a failure. */
-const weft__plan_shapes *weft__chain_list_shapes(weft_chain_list *model, int64_t rows);
+ * asked for. */
+weft_status weft__chain_list_shapes(weft_chain_list *model, int64_t rows,
+                                    const weft__plan_shapes **shapes);
 
 void weft__chain_list_forget_shapes(weft_chain_list *model);
 

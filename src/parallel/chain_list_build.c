@@ -105,14 +105,20 @@ static weft_status prepare_edges(weft_chain_list *model)
 
 /* ---- all of it ---------------------------------------------------------------------------- */
 
+static weft_status check_shapes(weft_chain_list *model)
+{
+    const weft__plan_shapes *shapes;
+    weft__chain_list_forget_shapes(model);
+    return weft__chain_list_shapes(model, WEFT__TRIAL_ROWS, &shapes);
+}
+
 static weft_status check(weft_chain_list *model)
 {
     const int64_t n = model->plan.n_components;
 
     WEFT_TRY_NEW(model->order = weft_arena_take(model->arena, n * (int64_t)sizeof *model->order));
     WEFT_TRY(weft__plan_check(&model->plan, weft_comm_size(model->comm), model->order));
-    WEFT_TRY_NEW(weft__chain_list_shapes(model, WEFT__TRIAL_ROWS));
-    return WEFT_OK;
+    return check_shapes(model);
 }
 
 /* What this rank alone can fail. */
@@ -125,9 +131,7 @@ static weft_status build_here(weft_chain_list *model, const weft_params_options 
     WEFT_TRY_NEW(model->params = weft_params_create(model->owned, options));
     WEFT_TRY(place_params(model));
     WEFT_TRY(prepare_edges(model));
-    weft__chain_list_forget_shapes(model); /* parameters now have the dtype asked for */
-    WEFT_TRY_NEW(weft__chain_list_shapes(model, WEFT__TRIAL_ROWS));
-    return WEFT_OK;
+    return check_shapes(model); /* parameters now have the dtype asked for */
 }
 
 weft_status weft_chain_list_build(weft_chain_list *model, const weft_params_options *options)

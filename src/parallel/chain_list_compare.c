@@ -57,23 +57,30 @@ static weft_status bcast_length(weft_comm *comm, int64_t *bytes)
     return weft_comm_bcast(comm, &x, 0, "length of the plan of rank 0");
 }
 
-/* @p mine is NULL where there was no memory for it. */
-static weft_status compare_with_first(const weft_chain_list *model, char *mine)
+/* Rank 0's text, owned; NULL on every rank if one has no memory for it. */
+static char *fetch_first(weft_comm *comm, const char *mine)
 {
-    static const char *const label = "room for the plan";
-    int64_t                  bytes = mine != NULL ? (int64_t)strlen(mine) + 1 : 0;
-    weft_status              done = mine != NULL ? WEFT_OK : weft_error_status();
+    int64_t bytes = (int64_t)strlen(mine) + 1;
+    if (bcast_length(comm, &bytes) != WEFT_OK)
+        return NULL;
 
-    WEFT_TRY(weft_comm_agree(model->comm, done, label));
-    WEFT_TRY(bcast_length(model->comm, &bytes));
-    char *first = model->rank == 0 ? weft_text_copy(mine) : weft_alloc(bytes);
-    done = weft_comm_agree(model->comm, first != NULL ? WEFT_OK : weft_error_status(), label);
-    if (done == WEFT_OK)
-        done = bcast_text(model->comm, first, bytes);
-    if (done == WEFT_OK)
-        done = weft_comm_agree(model->comm, compare_lines(model, mine, first), "equal plans");
+    char             *first = weft_comm_rank(comm) == 0 ? weft_text_copy(mine) : weft_alloc(bytes);
+    const weft_status here = first != NULL ? WEFT_OK : weft_error_status();
+    if (weft_comm_agree(comm, here, "room for the plan") == WEFT_OK &&
+        bcast_text(comm, first, bytes) == WEFT_OK)
+        return first;
     weft_free(first);
-    return done;
+    return NULL;
+}
+
+static weft_status compare_with_first(const weft_chain_list *model, const char *mine)
+{
+    char *first = fetch_first(model->comm, mine);
+    if (first == NULL)
+        return weft_error_status();
+    const weft_status same = compare_lines(model, mine, first);
+    weft_free(first);
+    return weft_comm_agree(model->comm, same, "equal plans");
 }
 
 /* All that has to be equal, in lines. NULL: out of memory. */
@@ -91,7 +98,11 @@ weft_status weft__chain_list_compare(const weft_chain_list     *model,
                                      const weft_params_options *options)
 {
     char             *mine = describe(model, options);
-    const weft_status done = compare_with_first(model, mine);
+    const weft_status here = mine != NULL ? WEFT_OK : weft_error_status();
+    weft_status       done = weft_comm_agree(model->comm, here, "plan in words");
+
+    if (done == WEFT_OK && mine != NULL)
+        done = compare_with_first(model, mine);
     weft_free(mine);
     return done;
 }

@@ -164,8 +164,7 @@ static weft_status begin(step *s)
         return WEFT_FAIL(WEFT_E_ARG, "%d inputs for a model of %d", s->input.n, plan->n_inputs);
     if (s->input.n == 0)
         memset(s->input.at, 0, sizeof s->input.at);
-    WEFT_TRY_NEW(s->shapes = weft__chain_list_shapes(s->model, rows));
-    return WEFT_OK;
+    return weft__chain_list_shapes(s->model, rows, &s->shapes);
 }
 
 /* ---- what the model gives ------------------------------------------------------------------- */

@@ -94,16 +94,6 @@ static weft_status describe_inputs(run *r, int64_t rows)
     return WEFT_OK;
 }
 
-static weft_status run_all(run *r, const int *order, const weft__plan_shapes *shapes)
-{
-    WEFT_TRY(weft_tape_mode_set(r->tape, WEFT_DRY));
-    weft_tape_step_set(r->tape, &(weft_step){ .rows = shapes->rows });
-    WEFT_TRY(describe_inputs(r, shapes->rows));
-    for (int i = 0; i < r->plan->n_components; i++)
-        WEFT_TRY(run_one(r, &r->plan->component[order[i]], &shapes->of[order[i]]));
-    return WEFT_OK;
-}
-
 static weft_status outputs_fit(const weft__plan *plan, const weft__plan_shapes *shapes)
 {
     int n = 0;
@@ -113,6 +103,16 @@ static weft_status outputs_fit(const weft__plan *plan, const weft__plan_shapes *
         return WEFT_FAIL(WEFT_E_PLAN, "the model gives %d variables: want at most %d", n,
                          WEFT_MAX_VARS);
     return WEFT_OK;
+}
+
+static weft_status run_all(run *r, const int *order, const weft__plan_shapes *shapes)
+{
+    WEFT_TRY(weft_tape_mode_set(r->tape, WEFT_DRY));
+    weft_tape_step_set(r->tape, &(weft_step){ .rows = shapes->rows });
+    WEFT_TRY(describe_inputs(r, shapes->rows));
+    for (int i = 0; i < r->plan->n_components; i++)
+        WEFT_TRY(run_one(r, &r->plan->component[order[i]], &shapes->of[order[i]]));
+    return outputs_fit(r->plan, shapes);
 }
 
 weft_status weft__plan_shapes_find(weft__plan_shapes *shapes, const weft__plan *plan,
@@ -128,13 +128,11 @@ weft_status weft__plan_shapes_find(weft__plan_shapes *shapes, const weft__plan *
     *shapes = (weft__plan_shapes){ rows, weft_alloc_zeroed(plan->n_components *
                                                            (int64_t)sizeof *shapes->of) };
 
-    weft_status done = r.tape == NULL || r.held == NULL || shapes->of == NULL
-                           ? weft_error_status()
-                           : run_all(&r, order, shapes);
+    const weft_status done = r.tape == NULL || r.held == NULL || shapes->of == NULL
+                                 ? weft_error_status()
+                                 : run_all(&r, order, shapes);
     weft_free(r.held);
     weft_tape_destroy(r.tape);
-    if (done == WEFT_OK)
-        done = outputs_fit(plan, shapes);
     if (done != WEFT_OK)
         weft__plan_shapes_clear(shapes);
     return done;

@@ -164,7 +164,7 @@ static void a_bcast_without_its_root_ends(void **state)
 static void a_scatter_without_its_root_ends(void **state)
 {
     (void)state;
-    a_rank_stays_away("scatter 'shares' with rank 0", call_scatter);
+    a_rank_stays_away("scatter 'shares' of 5 f64 with rank 0", call_scatter);
 }
 
 static void a_barrier_without_one_rank_ends(void **state)
