@@ -161,6 +161,8 @@ weft_comm *weft_comm_split(weft_comm *comm, int color, int key)
 static weft_status leave(weft_comm *comm)
 {
     weft__operation op = weft__collective(WEFT__BARRIER, NULL, "end of the communicator");
+
+    op.number = comm->traffic.operations + 1;
     WEFT_TRY(weft__meet(comm, &op));
     WEFT__TRY_MPI(comm, &op, MPI_Comm_free(&comm->mpi));
     return WEFT_OK;

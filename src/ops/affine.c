@@ -33,7 +33,8 @@ static void K(add_bias_relu)(extents s, const REAL *b, REAL *y)
 
 static void K(relu)(extents s, REAL *y)
 {
-    EACH_CHUNK (s.n *s.m, begin, end)
+    const int64_t count = s.n * s.m;
+    EACH_CHUNK (count, begin, end)
         for (int64_t i = begin; i < end; i++)
             y[i] = y[i] <= 0 ? 0 : y[i];
 }
@@ -131,12 +132,10 @@ static bool check_shapes(const char *name, weft_vars in)
     const weft_tensor *b = in.n == 3 ? &in.at[2]->value : NULL;
 
     if (x->ndim < 1 || W->ndim != 2 || weft__count_from(x, 1) != W->shape[1])
-        REFUSE(WEFT_E_SHAPE, name, in, "wants x (n, k) and W (m, k)");
-    else if (b != NULL && (b->ndim != 1 || b->shape[0] != W->shape[0]))
-        REFUSE(WEFT_E_SHAPE, name, in, "wants W (m, k) and b (m)");
-    else
-        return true;
-    return false;
+        return REFUSED(WEFT_E_SHAPE, name, in, "wants x (n, k) and W (m, k)");
+    if (b != NULL && (b->ndim != 1 || b->shape[0] != W->shape[0]))
+        return REFUSED(WEFT_E_SHAPE, name, in, "wants W (m, k) and b (m)");
+    return true;
 }
 
 /* Record y = x W^T and compute it; b is still to be added. */

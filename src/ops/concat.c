@@ -73,15 +73,15 @@ static bool check(weft_vars x, int axis)
         if (x.at[i] == NULL)
             return false;
     if (x.n < 1)
-        return REFUSE(WEFT_E_ARG, "concat", x, "of nothing") != NULL;
+        return REFUSED(WEFT_E_ARG, "concat", x, "of nothing");
     if (axis < 0 || axis >= x.at[0]->value.ndim)
-        return REFUSE(WEFT_E_SHAPE, "concat", x, "no axis %d", axis) != NULL;
+        return REFUSED(WEFT_E_SHAPE, "concat", x, "no axis %d", axis);
     for (int i = 1; i < x.n; i++) {
         if (x.at[i]->value.dtype != x.at[0]->value.dtype)
-            return REFUSE(WEFT_E_DTYPE, "concat", x, "wants one element type") != NULL;
+            return REFUSED(WEFT_E_DTYPE, "concat", x, "wants one element type");
         if (!fit(&x.at[0]->value, &x.at[i]->value, axis))
-            return REFUSE(WEFT_E_SHAPE, "concat", x, "wants equal extents but along axis %d",
-                          axis) != NULL;
+            return REFUSED(WEFT_E_SHAPE, "concat", x, "wants equal extents but along axis %d",
+                           axis);
     }
     return true;
 }

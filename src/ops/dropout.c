@@ -97,16 +97,17 @@ static bool check(weft_var *x, double rate, const char *name, const weft_tape *t
     const weft_vars in = weft_one(x);
 
     if (!(rate >= 0 && rate < 1))
-        return REFUSE(WEFT_E_ARG, "dropout", in, "a rate of %g; 0 up to 1 are possible", rate) !=
-               NULL;
+        return REFUSED(WEFT_E_ARG, "dropout", in, "a rate of %g; 0 up to 1 are possible", rate);
     if (name == NULL || *name == '\0')
-        return REFUSE(WEFT_E_ARG, "dropout", in, "wants a name of its own") != NULL;
-    if (x->value.ndim < 1 || x->value.shape[0] != weft_tape_step(tape)->rows)
-        return REFUSE(WEFT_E_SHAPE, "dropout", in,
-                      "rows are not the %" PRId64 " samples of the step, see weft_tape_step_set()",
-                      weft_tape_step(tape)->rows) != NULL;
+        return REFUSED(WEFT_E_ARG, "dropout", in, "wants a name of its own");
+    if (x->value.ndim < 1)
+        return REFUSED(WEFT_E_SHAPE, "dropout", in, "wants rows");
+    if (x->value.shape[0] != weft_tape_step(tape)->rows && weft_tape_mode(tape) != WEFT_DRY)
+        return REFUSED(WEFT_E_SHAPE, "dropout", in,
+                       "rows are not the %" PRId64 " samples of the step, see weft_tape_step_set()",
+                       weft_tape_step(tape)->rows);
     if (weft__count_from(&x->value, 1) > INT64_C(1) << 34)
-        return REFUSE(WEFT_E_SHAPE, "dropout", in, "more than 2^34 draws a sample") != NULL;
+        return REFUSED(WEFT_E_SHAPE, "dropout", in, "more than 2^34 draws a sample");
     return true;
 }
 

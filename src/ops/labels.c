@@ -6,12 +6,10 @@
 static bool check_kinds(const char *op, const weft_tensor *x, const weft_tensor *t, weft_vars in)
 {
     if (!weft_dtype_is_real(x->dtype) || (t->dtype != WEFT_I32 && t->dtype != WEFT_I64))
-        REFUSE(WEFT_E_DTYPE, op, in, "wants f32 or f64, and labels in i32 or i64");
-    else if (x->ndim != 2 || t->ndim != 1 || x->shape[0] != t->shape[0])
-        REFUSE(WEFT_E_SHAPE, op, in, "wants (rows, classes) and a label a row");
-    else
-        return true;
-    return false;
+        return REFUSED(WEFT_E_DTYPE, op, in, "wants f32 or f64, and labels in i32 or i64");
+    if (x->ndim != 2 || t->ndim != 1 || x->shape[0] != t->shape[0])
+        return REFUSED(WEFT_E_SHAPE, op, in, "wants (rows, classes) and a label a row");
+    return true;
 }
 
 /* The first row with a label that no class has; -1 if there is none. */
@@ -37,8 +35,8 @@ bool weft__labels_check(const char *op, weft_var *x, weft_var *t, int64_t *count
     const int64_t wrong =
         t->value.data != NULL ? find_wrong(&t->value, x->value.shape[1], counted) : -1;
     if (wrong >= 0)
-        REFUSE(WEFT_E_VALUE, op, in,
-               "row %" PRId64 " has label %" PRId64 ", classes are 0 .. %" PRId64, wrong,
-               weft__label(&t->value, wrong), x->value.shape[1] - 1);
-    return wrong < 0;
+        return REFUSED(WEFT_E_VALUE, op, in,
+                       "row %" PRId64 " has label %" PRId64 ", classes are 0 .. %" PRId64, wrong,
+                       weft__label(&t->value, wrong), x->value.shape[1] - 1);
+    return true;
 }

@@ -9,6 +9,9 @@
 /* Record "matmul of (32, 784) f32 and (100, 10) f32: <format>". @return NULL. */
 #define REFUSE(kind, op, in, ...) weft__refuse((kind), WEFT_HERE, (op), (in), __VA_ARGS__)
 
+/* The same in a check. @return false. */
+#define REFUSED(kind, op, in, ...) (REFUSE((kind), (op), (in), __VA_ARGS__) != NULL)
+
 weft_var *weft__refuse(weft_status kind, const char *where, const char *op, weft_vars in,
                        const char *format, ...) WEFT_PRINTF(5, 6);
 

@@ -66,7 +66,7 @@ bool weft__all_alike(const char *op, weft_vars in)
         return false;
     for (int i = 1; i < in.n; i++)
         if (!weft_tensor_same_shape(&in.at[0]->value, &in.at[i]->value))
-            return REFUSE(WEFT_E_SHAPE, op, in, "wants equal shapes") != NULL;
+            return REFUSED(WEFT_E_SHAPE, op, in, "wants equal shapes");
     return true;
 }
 
@@ -76,5 +76,5 @@ bool weft__alike_or_row(const char *op, weft_vars in)
     if (weft_tensor_same_shape(a, b) ||
         (b->ndim == 1 && a->ndim > 1 && a->shape[a->ndim - 1] == b->shape[0]))
         return true;
-    return REFUSE(WEFT_E_SHAPE, op, in, "wants equal shapes, or (..., m) and (m)") != NULL;
+    return REFUSED(WEFT_E_SHAPE, op, in, "wants equal shapes, or (..., m) and (m)");
 }

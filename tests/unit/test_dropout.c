@@ -1,22 +1,6 @@
 /* Dropout: which elements it keeps, and on what that depends. */
-#include "weft_test.h"
+#include "tape_test.h"
 #include "weft/ops.h"
-
-static weft_tape *tape;
-
-static int open_tape(void **state)
-{
-    (void)state;
-    tape = weft_tape_create();
-    return tape == NULL;
-}
-
-static int close_tape(void **state)
-{
-    (void)state;
-    weft_tape_destroy(tape);
-    return 0;
-}
 
 static void set_step(uint64_t seed, int64_t step, int64_t rows, const int64_t *sample)
 {
@@ -31,14 +15,6 @@ static weft_var *ones(weft_dtype dtype, int64_t rows, int64_t cols)
     assert_non_null(x);
     weft_tensor_fill(&x->value, 1);
     return x;
-}
-
-static void assert_refused(weft_status status, const char *message, const weft_var *y)
-{
-    assert_null(y);
-    assert_fails(status, weft_error_status());
-    assert_message_has(message);
-    weft_error_clear();
 }
 
 static bool differ(const weft_var *a, const weft_var *b)
@@ -148,6 +124,18 @@ static void inference_and_rate_0_change_nothing(void **state)
     assert_ptr_equal(x, weft_dropout(x, 0.5, "drop"));
 }
 
+static void a_dry_run_needs_no_step(void **state)
+{
+    (void)state;
+    assert_ok(weft_tape_mode_set(tape, WEFT_DRY));
+    weft_var *x = weft_variable(tape, WEFT_F32, 2, (int64_t[]){ 8, 9 }, true);
+    weft_var *y = weft_dropout(x, 0.5, "drop");
+
+    assert_non_null(y);
+    assert_null(y->value.data);
+    assert_refused(WEFT_E_ARG, "a rate of 2", weft_dropout(x, 2, "drop"));
+}
+
 static void refuses_what_it_can_not_draw_by(void **state)
 {
     (void)state;
@@ -166,16 +154,16 @@ static void refuses_what_it_can_not_draw_by(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_tape, close_tape)
     const struct CMUnitTest tests[] = {
-        TEST(the_draws_are_the_streams),
-        TEST(a_sample_is_masked_alike_in_any_batch),
-        TEST(seed_name_and_step_each_give_another_mask),
-        TEST(float_and_double_and_threads_give_one_mask),
-        TEST(keeps_the_share_it_should_and_the_mean),
-        TEST(the_gradient_goes_the_same_way),
-        TEST(inference_and_rate_0_change_nothing),
-        TEST(refuses_what_it_can_not_draw_by),
+        TAPE_TEST(the_draws_are_the_streams),
+        TAPE_TEST(a_sample_is_masked_alike_in_any_batch),
+        TAPE_TEST(seed_name_and_step_each_give_another_mask),
+        TAPE_TEST(float_and_double_and_threads_give_one_mask),
+        TAPE_TEST(keeps_the_share_it_should_and_the_mean),
+        TAPE_TEST(the_gradient_goes_the_same_way),
+        TAPE_TEST(inference_and_rate_0_change_nothing),
+        TAPE_TEST(a_dry_run_needs_no_step),
+        TAPE_TEST(refuses_what_it_can_not_draw_by),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,75 +1,9 @@
 /* Operators: what is special to one of them. What all have in common is in
  * test_ops.c. */
-#include "weft_test.h"
+#include "tape_test.h"
 #include "weft/ops.h"
 
-#include <fenv.h>
-
-static const double not_a_number = (double)NAN, inf = (double)INFINITY;
-
-static weft_tape *tape;
-
-static int open_tape(void **state)
-{
-    (void)state;
-    tape = weft_tape_create();
-    return tape == NULL;
-}
-
-static int close_tape(void **state)
-{
-    (void)state;
-    weft_tape_destroy(tape);
-    return 0;
-}
-
-static weft_var *matrix(int64_t rows, int64_t cols, const double *values)
-{
-    weft_var *x = weft_variable(tape, WEFT_F64, 2, (int64_t[]){ rows, cols }, true);
-    assert_non_null(x);
-    for (int64_t i = 0; i < rows * cols; i++)
-        weft_tensor_set(&x->value, i, values[i]);
-    return x;
-}
-
-static weft_var *vector(weft_dtype dtype, int64_t n, const double *values)
-{
-    weft_var *x = weft_variable(tape, dtype, 1, &n, weft_dtype_is_real(dtype));
-    assert_non_null(x);
-    for (int64_t i = 0; i < n; i++)
-        weft_tensor_set(&x->value, i, values[i]);
-    return x;
-}
-
-#define MATRIX(rows, cols, ...) matrix(rows, cols, (const double[(rows) * (cols)]){ __VA_ARGS__ })
-#define VECTOR(n, ...) vector(WEFT_F64, n, (const double[n]){ __VA_ARGS__ })
-#define LABELS(n, ...) vector(WEFT_I64, n, (const double[n]){ __VA_ARGS__ })
-
-/* A value a little unlike its neighbours. */
-static weft_var *wave(weft_dtype dtype, int64_t rows, int64_t cols)
-{
-    weft_var *x = weft_variable(tape, dtype, 2, (int64_t[]){ rows, cols }, true);
-    assert_non_null(x);
-    for (int64_t i = 0; i < rows * cols; i++)
-        weft_tensor_set(&x->value, i, sin(0.7 * (double)i));
-    return x;
-}
-
-static void assert_refused(weft_status status, const char *message, const weft_var *y)
-{
-    assert_null(y);
-    assert_fails(status, weft_error_status());
-    assert_message_has(message);
-    weft_error_clear();
-}
-
-static void assert_values(const weft_tensor *x, const double *expected)
-{
-    for (int64_t i = 0; i < x->count; i++)
-        assert_near(expected[i], weft_tensor_get(x, i), 1e-15);
-}
-
-#define VALUES(...) ((const double[]){ __VA_ARGS__ })
+static const double not_a_number = (double)NAN;
 
 /* ---- shapes that do not fit ---------------------------------------------------------- */
 
@@ -258,67 +192,6 @@ static void not_a_number_stays_visible(void **state)
     }
 }
 
-static weft_var *extreme(weft_dtype dtype)
-{
-    const double values[] = { 1e4, -1e4, 0, 30, -1e4, -1e4, -1e4, -1e4, 3e38, -3e38, 0, 1 };
-    weft_var    *x = weft_variable(tape, dtype, 2, (int64_t[]){ 3, 4 }, true);
-    for (int i = 0; i < 12; i++)
-        weft_tensor_set(&x->value, i, values[i] / (i < 8 ? 1 : 4));
-    return x;
-}
-
-static void springs_no_trap(weft_dtype dtype)
-{
-    weft_var *x = extreme(dtype), *labels = LABELS(3, 1, 2, 0);
-
-    feclearexcept(FE_ALL_EXCEPT);
-    weft_var *y[] = { weft_softmax(x), weft_log_softmax(x), weft_sigmoid(x), weft_tanh(x),
-                      weft_softmax_cross_entropy(x, labels) };
-    for (int i = 0; i < 4; i++) {
-        for (int64_t j = 0; j < y[i]->value.count; j++)
-            assert_true(isfinite(weft_tensor_get(&y[i]->value, j)));
-        y[i] = weft_mean(weft_slice(y[i], 0, 2));
-    }
-    assert_ok(weft_tape_backward(tape, 5, y));
-    for (int64_t j = 0; j < 12; j++)
-        assert_true(isfinite(weft_tensor_get(&x->grad, j)));
-    assert_int_equal(0, fetestexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW));
-    assert_ok(weft_tape_clear(tape));
-}
-
-static void large_scores_spring_no_trap(void **state)
-{
-    (void)state;
-    springs_no_trap(WEFT_F64);
-    springs_no_trap(WEFT_F32);
-}
-
-static void large_scores_have_their_limits(void **state)
-{
-    (void)state;
-    weft_var *x = MATRIX(2, 3, 1e4, -1e4, 1e4, -1e4, -1e4, 0);
-
-    assert_values(&weft_softmax(x)->value, VALUES(0.5, 0, 0.5, 0, 0, 1));
-    assert_near(-20000 - log(2), weft_tensor_get(&weft_log_softmax(x)->value, 1), 1e-11);
-    assert_near((log(2) + 20000 + log(2) + 1e4) / 2 - log(2) / 2,
-                weft_item(weft_softmax_cross_entropy(x, LABELS(2, 1, 0))), 1e-11);
-    assert_values(&weft_sigmoid(x)->value, VALUES(1, 0, 1, 0, 0, 0.5));
-    assert_values(&weft_tanh(x)->value, VALUES(1, -1, 1, -1, -1, 0));
-}
-
-static void minus_infinity_masks_a_class(void **state)
-{
-    (void)state;
-    weft_var *x = MATRIX(1, 3, 1, -inf, 1);
-
-    assert_values(&weft_softmax(x)->value, VALUES(0.5, 0, 0.5));
-    assert_near(-inf, weft_tensor_get(&weft_log_softmax(x)->value, 1), 0);
-    assert_near(log(2), weft_item(weft_softmax_cross_entropy(x, LABELS(1, 0))), 1e-15);
-    assert_near(inf, weft_item(weft_softmax_cross_entropy(x, LABELS(1, 1))), 0);
-    assert_true(isnan(weft_tensor_get(&weft_softmax(MATRIX(1, 2, -inf, -inf))->value, 0)));
-    assert_true(isnan(weft_tensor_get(&weft_softmax(MATRIX(1, 2, inf, 0))->value, 0)));
-}
-
 static void long_sums_of_floats_keep_their_digits(void **state)
 {
     (void)state;
@@ -346,64 +219,6 @@ static void a_bias_over_many_rows_keeps_its_digits(void **state)
 
 /* ---- labels -------------------------------------------------------------------------------------
  */
-
-static void a_label_without_a_class_is_named(void **state)
-{
-    (void)state;
-    weft_var *x = wave(WEFT_F64, 3, 4);
-
-    assert_refused(WEFT_E_VALUE,
-                   "softmax_cross_entropy of (3, 4) f64 and (3) i64: "
-                   "row 1 has label 4, classes are 0 .. 3",
-                   weft_softmax_cross_entropy(x, LABELS(3, 0, 4, 9)));
-    assert_refused(WEFT_E_VALUE, "row 2 has label -2",
-                   weft_softmax_cross_entropy(x, LABELS(3, 0, -1, -2)));
-    assert_refused(WEFT_E_VALUE, "accuracy of (3, 4) f64 and (3) i32: row 0 has label 2147483647",
-                   weft_accuracy(x, vector(WEFT_I32, 3, VALUES(INT32_MAX, 1, 1))));
-    assert_refused(WEFT_E_VALUE, "row 0 has label 0, classes are 0 .. -1",
-                   weft_accuracy(wave(WEFT_F64, 1, 0), LABELS(1, 0)));
-}
-
-static void labels_are_integers_one_a_row(void **state)
-{
-    (void)state;
-    weft_var *x = wave(WEFT_F64, 3, 4);
-
-    assert_refused(WEFT_E_SHAPE, "(3, 4) f64 and (2) i64", weft_accuracy(x, LABELS(2, 0, 1)));
-    assert_refused(WEFT_E_DTYPE, "(3, 4) f64 and (3) u8",
-                   weft_softmax_cross_entropy(x, vector(WEFT_U8, 3, VALUES(0, 1, 2))));
-    assert_refused(
-        WEFT_E_SHAPE, "a label a row",
-        weft_softmax_cross_entropy(x, weft_reshape(LABELS(3, 0, 1, 2), 2, (int64_t[]){ 3, 1 })));
-    assert_refused(WEFT_E_SHAPE, "(rows, classes)",
-                   weft_softmax_cross_entropy(VECTOR(3, 1, 2, 3), LABELS(3, 0, 1, 2)));
-}
-
-static void rows_without_a_label_do_not_count(void **state)
-{
-    (void)state;
-    weft_var *x = MATRIX(2, 2, 0, 0, 5, 9), *all = MATRIX(1, 2, 1, 2);
-    weft_var *some = weft_softmax_cross_entropy(x, LABELS(2, 1, WEFT_IGNORE));
-    weft_var *none = weft_softmax_cross_entropy(all, LABELS(1, WEFT_IGNORE));
-
-    assert_near(log(2), weft_item(some), 1e-15);
-    assert_near(0, weft_item(none), 0);
-    assert_ok(weft_tape_backward(tape, 2, (weft_var *[]){ some, none }));
-    assert_values(&x->grad, VALUES(0.5, -0.5, 0, 0));
-    assert_values(&all->grad, VALUES(0, 0));
-    assert_near(0, weft_item(weft_accuracy(all, LABELS(1, WEFT_IGNORE))), 0);
-}
-
-static void accuracy_counts_the_first_of_the_largest(void **state)
-{
-    (void)state;
-    weft_var *x = MATRIX(4, 3, 1, 1, 0, 0, 1, 1, not_a_number, 9, 9, 9, 9, not_a_number);
-
-    assert_near(0.5, weft_item(weft_accuracy(x, LABELS(4, 0, 1, 1, 0))), 0);
-    assert_near(0, weft_item(weft_accuracy(x, LABELS(4, 1, 2, 0, 2))), 0);
-    assert_near(1, weft_item(weft_accuracy(x, LABELS(4, 0, -1, -1, -1))), 0);
-    assert_false(weft_accuracy(x, LABELS(4, 0, 1, 1, 0))->needs_grad);
-}
 
 /* ---- shapes without a copy
  * -------------------------------------------------------------------------- */
@@ -444,32 +259,24 @@ static void nothing_has_no_mean_but_no_error(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_tape, close_tape)
     const struct CMUnitTest tests[] = {
-        TEST(products_name_the_shapes_that_do_not_fit),
-        TEST(extents_whose_product_overflows_do_not_fit),
-        TEST(only_a_row_is_broadcast),
-        TEST(reshape_wants_every_element_to_have_its_place),
-        TEST(slice_wants_rows_that_are_there),
-        TEST(concat_wants_an_axis_and_equal_extents_but_there),
-        TEST(a_variable_times_itself),
-        TEST(a_variable_minus_itself_and_plus_itself),
-        TEST(gradients_of_several_consumers_add_up),
-        TEST(affine_relu_has_the_bits_of_relu_of_affine),
-        TEST(affine_relu_leaves_its_masked_gradient_in_the_output),
-        TEST(not_a_number_stays_visible),
-        TEST(large_scores_spring_no_trap),
-        TEST(large_scores_have_their_limits),
-        TEST(minus_infinity_masks_a_class),
-        TEST(long_sums_of_floats_keep_their_digits),
-        TEST(a_bias_over_many_rows_keeps_its_digits),
-        TEST(a_label_without_a_class_is_named),
-        TEST(labels_are_integers_one_a_row),
-        TEST(rows_without_a_label_do_not_count),
-        TEST(accuracy_counts_the_first_of_the_largest),
-        TEST(views_share_memory),
-        TEST(integers_are_put_together_too),
-        TEST(nothing_has_no_mean_but_no_error),
+        TAPE_TEST(products_name_the_shapes_that_do_not_fit),
+        TAPE_TEST(extents_whose_product_overflows_do_not_fit),
+        TAPE_TEST(only_a_row_is_broadcast),
+        TAPE_TEST(reshape_wants_every_element_to_have_its_place),
+        TAPE_TEST(slice_wants_rows_that_are_there),
+        TAPE_TEST(concat_wants_an_axis_and_equal_extents_but_there),
+        TAPE_TEST(a_variable_times_itself),
+        TAPE_TEST(a_variable_minus_itself_and_plus_itself),
+        TAPE_TEST(gradients_of_several_consumers_add_up),
+        TAPE_TEST(affine_relu_has_the_bits_of_relu_of_affine),
+        TAPE_TEST(affine_relu_leaves_its_masked_gradient_in_the_output),
+        TAPE_TEST(not_a_number_stays_visible),
+        TAPE_TEST(long_sums_of_floats_keep_their_digits),
+        TAPE_TEST(a_bias_over_many_rows_keeps_its_digits),
+        TAPE_TEST(views_share_memory),
+        TAPE_TEST(integers_are_put_together_too),
+        TAPE_TEST(nothing_has_no_mean_but_no_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
