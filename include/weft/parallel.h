@@ -133,7 +133,7 @@ WEFT_API weft_status weft_chain_list_check(weft_chain_list *model, int ranks, in
  * weft_params_create(); NULL: its defaults. Once: WEFT_E_STATE after that, also if
  * it failed. @return on every rank the failure of any: WEFT_E_PLAN names the first
  * component that differs and the two ranks. */
-WEFT_API weft_status weft_chain_list_build(weft_chain_list *model,
+WEFT_API weft_status weft_chain_list_build(weft_chain_list           *model,
                                            const weft_params_options *options);
 
 /** What this rank owns, as one set; borrowed. NULL before build. */
@@ -143,10 +143,13 @@ WEFT_API weft_params *weft_chain_list_params(const weft_chain_list *model);
  * (weft_tape_step_set()), with the same rows on every rank. @p input: as many
  * variables as inputs declared, NULL for those that this rank does not have
  * (n may be 0 then).
- * @return on the rank that owns the output, what that component gives; on the
- *         others as many delegates (see weft_send()), from which weft_backward()
- *         does this rank's share. A NULL among them after a failure. */
-WEFT_API weft_vars weft_chain_list_forward(weft_chain_list *model, weft_tape *tape, weft_vars input);
+ * @return what the model gives, of several outputs one after the other: on the
+ *         rank that owns an output, what that component gives; on the others as
+ *         many delegates (see weft_send()), from which weft_backward() does this
+ *         rank's share. With several, weft_tape_backward() takes all of them. A
+ *         NULL among them after a failure. */
+WEFT_API weft_vars weft_chain_list_forward(weft_chain_list *model, weft_tape *tape,
+                                           weft_vars input);
 
 /** Print the plan: components, owners, parameters, edges with shape, dtype and
  * bytes for batches of @p rows. Not collective.
@@ -168,13 +171,13 @@ WEFT_API int weft_chain_list_output_owner(const weft_chain_list *model);
 
 /** A parameter of the model and where it lives. */
 typedef struct weft_placed {
-    const char  *name;  /**< full: "l1/W"; borrowed until the list ends */
-    int          owner; /**< a rank */
-    weft_dtype   dtype;
-    int          ndim;
-    int64_t      shape[WEFT_MAX_AXES];
-    weft_var    *here;  /**< the variable on its owner; NULL elsewhere */
-    int          index; /**< among its owner's weft_params */
+    const char *name;  /**< full: "l1/W"; borrowed until the list ends */
+    int         owner; /**< a rank */
+    weft_dtype  dtype;
+    int         ndim;
+    int64_t     shape[WEFT_MAX_AXES];
+    weft_var   *here;  /**< the variable on its owner; NULL elsewhere */
+    int         index; /**< among its owner's weft_params */
 } weft_placed;
 
 /** All parameters of the whole model, in the order of the list, the same on every

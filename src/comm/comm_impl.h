@@ -209,7 +209,7 @@ struct weft_comm {
     int64_t      chunk_bytes;
     weft__text   broken; /* by what; empty while all is well */
     weft_traffic traffic;
-    double       quickest_poll; /* seconds; 0: none yet */
+    double       quickest_poll; /* in seconds of the processor; 0: none yet */
 
     weft_request *shelf[WEFT__SHELVES]; /* requests by a hash of their addresses */
     int           requests;             /* on all shelves */

@@ -5,20 +5,24 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { SPINS = 100 }; /* polls that nobody else is let in between */
+/* First a rank only polls, then it lets others have the core after each poll, then it
+ * sleeps. While it sleeps its messages stand still, also those that it sends, and
+ * a long one moves in many pieces; so a poll that moved something begins this anew.
+ * MPI does not tell, but such a poll takes much more processor time than the quickest
+ * one ever did. (Not more time by the clock: others may have had the core.) */
+enum { SPINS = 100 };
+static const double idle_before_nap = 1e-3, quick = 4, quick_least = 1e-6;
 
-/* A nap costs at least twice its length, and while one rank naps no message moves:
- * a long one would go through in as many naps as it has pieces. So a rank naps only
- * after polls in which nothing moved for a while; one that took much longer than the
- * quickest ever did move something. */
-static const double idle_before_nap = 1e-3, nap = 50e-6, quick = 4, quick_least = 1e-6;
+/* A nap is a small part of what was waited in vain, so what comes is never late by
+ * more than that part. */
+static const double nap_part = 1.0 / 32, nap_least = 50e-6, nap_most = 1e-3;
 
 /* One wait; all 0 at first, so that what is there already costs no clock. */
 typedef struct patience {
     int    polls;
     double since;  /* the first poll that failed */
-    double idle;   /* the last poll that may have moved something */
-    double polled; /* when the poll now running began */
+    double moved;  /* the last poll that moved something, or the first */
+    double worked; /* processor time when the poll now running began */
 } patience;
 
 static weft_status timed_out(weft_comm *comm, const weft__operation *op, double waited)
@@ -31,23 +35,37 @@ static weft_status timed_out(weft_comm *comm, const weft__operation *op, double 
     return WEFT_FAIL(WEFT_E_TIMEOUT, "%s", text->at);
 }
 
-/* Let others have the core: at once, or for a while. */
-static void rest(double idle)
+static double worked(void)
 {
-    if (idle < idle_before_nap)
-        sched_yield();
-    else
-        nanosleep(&(struct timespec){ .tv_nsec = (long)(nap * 1e9) }, NULL);
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void look_at_poll(weft_comm *comm, patience *p, double now)
+static bool moved_something(weft_comm *comm, const patience *p)
 {
-    const double took = now - p->polled;
+    const double took = worked() - p->worked;
 
     if (comm->quickest_poll == 0 || took < comm->quickest_poll)
         comm->quickest_poll = took;
-    if (took > quick * comm->quickest_poll + quick_least)
-        p->idle = now;
+    return took > quick * comm->quickest_poll + quick_least;
+}
+
+static void take_nap(double idle)
+{
+    const double wish = idle * nap_part;
+    const double nap = wish < nap_least ? nap_least : wish > nap_most ? nap_most : wish;
+    nanosleep(&(struct timespec){ .tv_nsec = (long)(nap * 1e9) }, NULL);
+}
+
+static void rest(weft_comm *comm, patience *p, double now)
+{
+    if (moved_something(comm, p))
+        p->moved = now;
+    else if (now - p->moved < idle_before_nap)
+        sched_yield();
+    else
+        take_nap(now - p->moved);
 }
 
 /* A poll found nothing. */
@@ -55,15 +73,14 @@ static weft_status wait_more(weft_comm *comm, const weft__operation *op, patienc
 {
     const double now = weft_seconds();
 
-    if (p->polls++ == 0)
-        p->since = p->idle = now;
-    else
-        look_at_poll(comm, p, now);
+    if (p->polls == 0)
+        p->since = p->moved = now;
     if (now - p->since > comm->deadline)
         return timed_out(comm, op, now - p->since);
+    if (p->polls++ > SPINS)
+        rest(comm, p, now);
     if (p->polls > SPINS)
-        rest(now - p->idle);
-    p->polled = p->polls > SPINS ? weft_seconds() : now;
+        p->worked = worked();
     return WEFT_OK;
 }
 

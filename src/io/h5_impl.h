@@ -27,6 +27,8 @@ struct weft__h5 {
     bool          fresh; /* being written */
 };
 
+#define WEFT__H5_SUM "weft_crc32" /* attribute of a dataset: weft__h5_sum() */
+
 /* Make a list of access properties use this disk. Negative: HDF5's failure. */
 herr_t weft__h5_disk_use(hid_t access, weft__h5_disk *disk);
 

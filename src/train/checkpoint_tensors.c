@@ -17,7 +17,7 @@ weft_status weft__checkpoint_agree(const weft__checkpoint *c, weft_status mine)
 
 enum { MOST_FACTS = 8 };
 
-/* The largest of x and of -x over ranks are the largest and the smallest x. */
+/* The largest of x and of ~x = -x - 1 over ranks tell the largest and the smallest x. */
 weft_status weft__checkpoint_compare(const weft__checkpoint *c, int n, const weft__fact *fact)
 {
     int64_t     both[2 * MOST_FACTS];
@@ -25,16 +25,16 @@ weft_status weft__checkpoint_compare(const weft__checkpoint *c, int n, const wef
 
     for (int i = 0; i < n; i++) {
         both[i] = fact[i].value;
-        both[n + i] = -fact[i].value;
+        both[n + i] = ~fact[i].value;
     }
     if (c->training->comm != NULL)
         WEFT_TRY(weft_comm_allreduce(c->training->comm, &x, WEFT_REDUCE_MAX, "checkpoint"));
     for (int i = 0; i < n; i++)
-        if (both[i] != -both[n + i])
+        if (both[i] != ~both[n + i])
             return WEFT_FAIL(WEFT_E_STATE,
                              "%s: %s differs between ranks: %" PRId64 " to %" PRId64
                              ", and %" PRId64 " here",
-                             c->path, fact[i].name, -both[n + i], both[i], fact[i].value);
+                             c->path, fact[i].name, ~both[n + i], both[i], fact[i].value);
     return WEFT_OK;
 }
 
@@ -133,6 +133,7 @@ static weft_status compare_structure(const weft__checkpoint *c)
 {
     const weft_training *t = c->training;
     const weft__fact     fact[] = {
+            { "whether there is a chain list", t->model != NULL },
             { "whether there is an optimizer", t->optim != NULL },
             { "the rule", t->optim != NULL ? letters(weft_optim_name(t->optim)) : 0 },
             { "whether there are batches", t->batches != NULL },

@@ -210,7 +210,7 @@ static void wrong_ports_are_refused(void **state)
           { { "a", 0, IN, { 0 }, 0, 0, NULL } },
           WEFT_E_PLAN,
           { "what component 'a' (rank 0) gives goes nowhere" } },
-        { 1, { { NULL } }, WEFT_E_PLAN, { "no components" } },
+        { 1, { { .name = NULL } }, WEFT_E_PLAN, { "no components" } },
         { 0, { { "a", 0, IN, OUT, 0, 0, NULL } }, WEFT_E_ARG, { "a plan for 0 ranks" } },
     };
     (void)state;
