@@ -2,7 +2,15 @@
  *
  * A snapshot is whole or absent: it is written beside its place, synced, read
  * back, and renamed. Any HDF5 program reads it. Paths inside are absolute,
- * "/updater/iteration"; groups are made as needed.
+ * "/updater/iteration"; groups are made as needed. Every dataset has a checksum,
+ * its attribute weft_crc32 (zlib's crc32 of its bytes), compared whenever it is
+ * read; one without is read too. Files are never locked.
+ *
+ * What a damaged file can do: one of Weft's fails with WEFT_E_FORMAT, as HDF5 checks
+ * everything else in it. In the oldest of HDF5's formats, which h5py and so Chainer
+ * write unless told otherwise, HDF5 1.10 may itself crash on damage.
+ *
+ * One thread at a time may use any of this, as HDF5 is usually built.
  */
 #ifndef WEFT_IO_H
 #define WEFT_IO_H
@@ -33,6 +41,8 @@ typedef struct weft_snapshot_writer weft_snapshot_writer;
  * ".tmp" and this process's number behind it until it is whole. */
 WEFT_API weft_snapshot_writer *weft_snapshot_begin(const char *path);
 
+/** Put something where nothing is yet. @return WEFT_E_ARG if something is there, or
+ * for a path that is none; WEFT_E_IO. After a failure commit refuses. */
 WEFT_API weft_status weft_snapshot_put_tensor(weft_snapshot_writer *writer, const char *path,
                                               const weft_tensor *x);
 WEFT_API weft_status weft_snapshot_put_int(weft_snapshot_writer *writer, const char *path,

@@ -111,8 +111,10 @@ WEFT_API weft_status weft_checkpoint_save(const weft_training *training, const c
 
 /** Read it at rank 0 and hand it out, on any number of ranks: names, shapes, rule,
  * seed and length of the data must be those of the run that wrote it. Everything
- * is checked before anything is changed. Warns in the log where kernels, threads
- * or libraries differ, as bits may then. **Collective.**
+ * is checked before anything is changed. Warns in the log where dtype, kernels, threads
+ * or libraries differ, as bits may then. The optimizer's rate becomes that of the file,
+ * where a schedule had brought it; other numbers of the rule stay the program's, with a
+ * warning. Replicas in the middle of an epoch must be as many as before. **Collective.**
  * @return WEFT_E_FORMAT, naming file, path and both sides of what differs. */
 WEFT_API weft_status weft_checkpoint_load(weft_training *training, const char *path);
 

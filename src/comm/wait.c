@@ -11,7 +11,7 @@
  * MPI does not tell, but such a poll takes much more processor time than the quickest
  * one ever did. (Not more time by the clock: others may have had the core.) */
 enum { SPINS = 100 };
-static const double idle_before_nap = 1e-3, quick = 4, quick_least = 1e-6;
+static const double idle_before_nap = 1e-3, quick = 4, slack = 1e-6, slack_after_nap = 10e-6;
 
 /* A nap is a small part of what was waited in vain, so what comes is never late by
  * more than that part. */
@@ -23,6 +23,7 @@ typedef struct patience {
     double since;  /* the first poll that failed */
     double moved;  /* the last poll that moved something, or the first */
     double worked; /* processor time when the poll now running began */
+    bool   napped; /* just before it, so that it is slow by itself */
 } patience;
 
 static weft_status timed_out(weft_comm *comm, const weft__operation *op, double waited)
@@ -48,7 +49,7 @@ static bool moved_something(weft_comm *comm, const patience *p)
 
     if (comm->quickest_poll == 0 || took < comm->quickest_poll)
         comm->quickest_poll = took;
-    return took > quick * comm->quickest_poll + quick_least;
+    return took > quick * comm->quickest_poll + (p->napped ? slack_after_nap : slack);
 }
 
 static void take_nap(double idle)
@@ -62,10 +63,11 @@ static void rest(weft_comm *comm, patience *p, double now)
 {
     if (moved_something(comm, p))
         p->moved = now;
-    else if (now - p->moved < idle_before_nap)
-        sched_yield();
-    else
+    p->napped = now - p->moved >= idle_before_nap;
+    if (p->napped)
         take_nap(now - p->moved);
+    else if (p->moved < now)
+        sched_yield();
 }
 
 /* A poll found nothing. */

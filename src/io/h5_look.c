@@ -164,9 +164,11 @@ static weft_status look_along(weft__h5 *h5, char *path, weft__h5_item *item)
 
 weft_status weft__h5_look(weft__h5 *h5, const char *path, weft__h5_item *item)
 {
-    char *const       copy = weft_text_copy(path);
-    const weft_status done = copy == NULL ? weft_error_status() : look_along(h5, copy, item);
+    char *copy;
 
+    *item = (weft__h5_item){ .kind = WEFT__H5_NOTHING };
+    WEFT_TRY_NEW(copy = weft_text_copy(path));
+    const weft_status done = look_along(h5, copy, item);
     weft_free(copy);
     return done;
 }

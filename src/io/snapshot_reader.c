@@ -80,7 +80,7 @@ weft_snapshot *weft_snapshot_open(const char *path)
 
 static bool is_group(weft_snapshot *snapshot, const char *path)
 {
-    weft__h5_item item;
+    weft__h5_item item = { .kind = WEFT__H5_NOTHING };
     return weft__h5_look(snapshot->h5, path, &item) == WEFT_OK && item.kind == WEFT__H5_GROUP;
 }
 
@@ -227,7 +227,7 @@ static weft_tensor *fetch_new(weft_snapshot *snapshot, const char *path, const w
 
 bool weft_snapshot_has(weft_snapshot *snapshot, const char *path)
 {
-    weft__h5_item item;
+    weft__h5_item item = { .kind = WEFT__H5_NOTHING };
 
     return weft__h5_check_path(path) == WEFT_OK &&
            weft__h5_look(snapshot->h5, path, &item) == WEFT_OK &&
@@ -237,7 +237,7 @@ bool weft_snapshot_has(weft_snapshot *snapshot, const char *path)
 weft_status weft_snapshot_check_tensor(weft_snapshot *snapshot, const char *path,
                                        const weft_tensor *like)
 {
-    weft__h5_item item;
+    weft__h5_item item = { .kind = WEFT__H5_NOTHING };
     weft_tensor  *x;
 
     WEFT_TRY(find_like(snapshot, path, like, &item));
@@ -248,7 +248,7 @@ weft_status weft_snapshot_check_tensor(weft_snapshot *snapshot, const char *path
 
 weft_status weft_snapshot_get_tensor(weft_snapshot *snapshot, const char *path, weft_tensor *x)
 {
-    weft__h5_item item;
+    weft__h5_item item = { .kind = WEFT__H5_NOTHING };
 
     WEFT_TRY(find_like(snapshot, path, x, &item));
     return fetch(snapshot, path, &item, x);
@@ -262,7 +262,7 @@ static weft_status find_any(weft_snapshot *snapshot, const char *path, weft__h5_
 
 weft_tensor *weft_snapshot_read_tensor(weft_snapshot *snapshot, const char *path)
 {
-    weft__h5_item item;
+    weft__h5_item item = { .kind = WEFT__H5_NOTHING };
 
     if (find_any(snapshot, path, &item) != WEFT_OK)
         return NULL;
@@ -274,7 +274,7 @@ weft_tensor *weft_snapshot_read_tensor(weft_snapshot *snapshot, const char *path
 static weft_status get_one(weft_snapshot *snapshot, const char *path, const char *wanted,
                            weft_dtype dtype, void *value)
 {
-    weft__h5_item      item;
+    weft__h5_item      item = { .kind = WEFT__H5_NOTHING };
     const weft_tensor *what = &item.what;
 
     WEFT_TRY(find(snapshot, path, wanted, &item));
@@ -299,7 +299,7 @@ weft_status weft_snapshot_get_real(weft_snapshot *snapshot, const char *path, do
 
 weft_status weft_snapshot_get_bool(weft_snapshot *snapshot, const char *path, bool *value)
 {
-    int64_t number;
+    int64_t number = 0;
 
     WEFT_TRY(get_one(snapshot, path, "a bool", WEFT_I64, &number));
     if (number != 0 && number != 1)
@@ -313,7 +313,7 @@ weft_status weft_snapshot_get_bool(weft_snapshot *snapshot, const char *path, bo
 
 static weft_status find_group(weft_snapshot *snapshot, const char *path)
 {
-    weft__h5_item item;
+    weft__h5_item item = { .kind = WEFT__H5_NOTHING };
 
     WEFT_TRY(weft__h5_check_path(path));
     WEFT_TRY(weft__h5_look(snapshot->h5, path, &item));

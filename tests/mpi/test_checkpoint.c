@@ -53,6 +53,8 @@ typedef struct {
     weft_chain_list *model;
 } run;
 
+enum { MOST = 9 }; /* steps of a run */
+
 static form usual(void)
 {
     return (form){ .units = 7, .samples = SAMPLES, .batch = BATCH, .seed = 5 };
@@ -205,9 +207,17 @@ static bool same_state(const run *a, const run *b)
            p.epoch == q.epoch && p.row == q.row;
 }
 
-/* ---- the same bits ------------------------------------------------------------------------ */
+/* Losses are numbers, so that equal ones have equal bits. */
+static bool same_losses(const double *a, const double *b, int from)
+{
+    bool same = true;
 
-enum { MOST = 9 };
+    for (int i = from; i < MOST; i++)
+        same = same && a[i] == b[i];
+    return same;
+}
+
+/* ---- the same bits ------------------------------------------------------------------------ */
 
 /* Go on from `at` steps in another run, and compare with the run without end. */
 static void resume(const form *f, int at)
@@ -225,7 +235,7 @@ static void resume(const form *f, int at)
     assert_everywhere(second.training.elapsed == 12.5);
     assert_everywhere(weft_batches_position(second.training.batches).step == at);
     steps(&second, MOST - at, again + at);
-    assert_everywhere(memcmp(loss + at, again + at, (size_t)(MOST - at) * sizeof *loss) == 0);
+    assert_everywhere(same_losses(loss, again, at));
     assert_everywhere(same_state(&first, &second));
     finish(&first);
     finish(&second);
@@ -274,7 +284,7 @@ static void what_many_ranks_wrote_one_rank_goes_on_with(void **state)
     assert_ok(weft_checkpoint_load(&second.training, test_path("many.h5")));
     steps(&second, MOST - 3, again + 3);
     if (rank == 0)
-        assert_memory_equal(loss + 3, again + 3, (MOST - 3) * sizeof *loss);
+        assert_true(same_losses(loss, again, 3));
     finish(&first);
     finish(&second);
 }
@@ -296,7 +306,7 @@ static void what_one_rank_wrote_many_ranks_go_on_with(void **state)
     second = start(world, &f);
     assert_ok(weft_checkpoint_load(&second.training, test_path("one-of-0.h5")));
     steps(&second, MOST - 3, again + 3);
-    assert_everywhere(rank != 0 || memcmp(loss + 3, again + 3, (MOST - 3) * sizeof *loss) == 0);
+    assert_everywhere(rank != 0 || same_losses(loss, again, 3));
     finish(&first);
     finish(&second);
 }

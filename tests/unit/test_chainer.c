@@ -24,8 +24,6 @@ static void holds(weft_snapshot *snapshot, const char *path, const char *shape, 
 {
     weft_tensor *x = weft_snapshot_read_tensor(snapshot, path);
 
-    if (x == NULL)
-        print_error("%s\n", weft_error_message());
     assert_non_null(x);
     assert_string_equal(weft_shape_text(x), shape);
     assert_near(first, weft_tensor_get(x, 0), 1e-8);
