@@ -46,7 +46,7 @@ static weft_dataset *read_images(weft_comm *comm, const mnist_options *o, const 
     if (folder != NULL)
         return weft_mnist_open(folder, part, o->dtype);
     if (train)
-        weft_say(comm, "no --data, no $WEFT_DATA, no package dataset-fashion-mnist: "
+        weft_say(comm, "nothing in --data, $WEFT_DATA, package dataset-fashion-mnist: "
                        "the images are synthetic\n");
     return weft_synthetic_mnist(train ? 60000 : 10000, part, 0, o->dtype);
 }

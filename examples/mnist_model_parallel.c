@@ -93,8 +93,9 @@ int main(int argc, char **argv)
         .epochs = o.epochs,
         .out = o.out,
         .resume = o.resume,
-        .progress = o.progress,
         .table = stdout,
+        .bar = stderr,
+        .progress = o.progress,
     };
     WEFT_MUST(weft_train(&training));
 

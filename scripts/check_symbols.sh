@@ -15,7 +15,7 @@ library=${1:-build}/src/libweft.so
 [ -e "$library" ] || { echo "check_symbols: no $library" >&2 && exit 2; }
 
 calls=$(nm -D --undefined-only "$library" | sed 's/@.*//' | awk '{ print $NF }' | grep -xE \
-	'MPI_(Init|Init_thread|Finalize|Abort|Comm_spawn.*)|_?_?exit|_Exit|quick_exit|abort|__assert_fail|(__)?(v?printf|puts|putchar|fputs_unlocked)(_chk)?|stdout|(v)?fork|system|popen|posix_spawnp?|signal|sigaction' ||
+	'MPI_(Init|Init_thread|Finalize|Abort|Comm_spawn.*)|_?_?exit|_Exit|quick_exit|abort|__assert_fail|(__)?(v?printf|puts|putchar|fputs_unlocked)(_chk)?|stdout|stderr|perror|(v)?fork|system|popen|posix_spawnp?|signal|sigaction' ||
 	true)
 exports=$(nm -D --defined-only "$library" | awk '{ print $NF }' | sed 's/@.*//' | grep -v '^weft_[^_]' ||
 	true)

@@ -43,6 +43,7 @@ for count in "$ranks" "$threads"; do
 	esac
 done
 [ $# -gt 0 ] || { say "no program. See --help" && exit 2; }
+command -v "$1" >/dev/null || { say "no program $1" && exit 127; }
 
 if [ -z "${WEFT_PROGRESS-}" ]; then
 	if [ -t 1 ]; then WEFT_PROGRESS=on; else WEFT_PROGRESS=off; fi

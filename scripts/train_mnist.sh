@@ -29,6 +29,9 @@ for word; do # put what is not ours behind, in order, and drop the rest
 	esac
 	set -- "$@" "$word"
 done
+case ${before-} in
+-n) echo "train_mnist: -n wants a number of ranks" >&2 && exit 2 ;;
+esac
 
 scripts/setup.sh || echo "train_mnist: trying all the same"
 scripts/build.sh build

@@ -76,7 +76,9 @@ typedef enum weft_mode {
 
 /** Set the mode of an empty tape. @return WEFT_E_STATE if it is not empty. */
 WEFT_API weft_status weft_tape_mode_set(weft_tape *tape, weft_mode mode);
-WEFT_API weft_mode   weft_tape_mode(const weft_tape *tape);
+
+/** The mode that was set; WEFT_TRAIN before. */
+WEFT_API weft_mode weft_tape_mode(const weft_tape *tape);
 
 /** Which samples the rows of this step are, the same on every rank, whether it
  * has their data or not: operators that draw (dropout) key their draws by it. */
@@ -88,8 +90,11 @@ typedef struct weft_step {
                                 Borrowed until the next weft_tape_step_set() */
 } weft_step;
 
-/** Say so. Stays until the next call. */
-WEFT_API void             weft_tape_step_set(weft_tape *tape, const weft_step *step);
+/** Say so: @p step is copied, what it points to borrowed. Stays until the next call,
+ * also when the tape is cleared. */
+WEFT_API void weft_tape_step_set(weft_tape *tape, const weft_step *step);
+
+/** What was said last, all 0 before; borrowed until the next weft_tape_step_set(). */
 WEFT_API const weft_step *weft_tape_step(const weft_tape *tape);
 
 /** A variable over @p value's memory, which is borrowed until the tape is
@@ -134,6 +139,8 @@ typedef weft_status weft_grad_ready(void *context, weft_var *parameter);
 
 /** Have it called in weft_backward() on this tape; NULL ends that. */
 WEFT_API void weft_tape_on_grad(weft_tape *tape, weft_grad_ready *ready, void *context);
+
+/** Whether one is called: weft_optim_minimize() then moves nothing inside backward. */
 WEFT_API bool weft_tape_has_on_grad(const weft_tape *tape);
 
 /** Compare the gradients of a formula with central differences, in double.

@@ -29,10 +29,10 @@
 #endif
 
 #if defined(__GNUC__)
-#define WEFT_API __attribute__((visibility("default")))
+#define WEFT_API __attribute__((visibility("default"))) /**< what the library exports */
 #define WEFT_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
-#define WEFT_API
+#define WEFT_API /**< what the library exports */
 #define WEFT_PRINTF(text, first)
 #endif
 
@@ -44,7 +44,7 @@ WEFT_BEGIN
 #define WEFT_VERSION_MINOR 1
 #define WEFT_VERSION_PATCH 0
 
-/** The version of the library that is running: "0.1.0". */
+/** The version of the library that is running: "0.1.0"; borrowed for good. */
 WEFT_API const char *weft_version(void);
 
 /* ---- failures ------------------------------------------------------------ */
@@ -71,7 +71,7 @@ typedef enum weft_status {
 #undef X
 } weft_status;
 
-/** The sentence of a kind of failure. Never NULL. */
+/** The sentence of a kind of failure; borrowed for good. Never NULL. */
 WEFT_API const char *weft_status_text(weft_status status);
 
 /** Record a failure of this thread: its kind, where, and the numbers. Replaces
@@ -165,10 +165,10 @@ typedef struct weft_allocator {
  * @return NULL: WEFT_E_ARG if @p bytes is negative, WEFT_E_NOMEM with the size. */
 WEFT_API void *weft_alloc(int64_t bytes);
 
-/** The same, filled with zeros. */
+/** The same, filled with zeros; owned. */
 WEFT_API void *weft_alloc_zeroed(int64_t bytes);
 
-/** A copy of a string; owned (weft_free). */
+/** A copy of a string; owned (weft_free). @return NULL: WEFT_E_NOMEM. */
 WEFT_API char *weft_text_copy(const char *text);
 
 /** End a block of weft_alloc(). NULL is allowed. */
@@ -182,6 +182,7 @@ typedef struct weft_memory {
     int64_t allocations; /**< ever: does not move in a steady step */
 } weft_memory;
 
+/** The counts at this moment. Any thread may ask at any time. */
 WEFT_API weft_memory weft_memory_now(void);
 
 /* ---- random numbers ------------------------------------------------------ */
@@ -226,19 +227,22 @@ WEFT_API double weft_seconds(void);
 /* ---- processor ----------------------------------------------------------- */
 
 /** The element-wise kernels in use: "baseline" or "avx2", chosen once by what
- * the processor can do when the library is loaded. Both give the same bits. */
+ * the processor can do when the library is loaded; borrowed for good. Both give the
+ * same bits. Products of matrices are not among them: their library chooses for
+ * itself, whatever is chosen here. */
 WEFT_API const char *weft_kernels(void);
 
 /** Choose them by name, before anything is computed; NULL: by the processor.
  * @return WEFT_E_ARG for a name that is not known or a processor without them. */
 WEFT_API weft_status weft_kernels_choose(const char *name);
 
-/** Use @p n threads in Weft's loops and products of matrices, at least 1, which
- * is the default; never taken from the environment or the affinity of the process.
+/** Use @p n threads in Weft's loops and products of matrices; 1 is the default, and
+ * what less than 1 means; never taken from the environment or the affinity of the process.
  * What the program sets for OpenMP and BLAS stays its own. Element-wise results do
  * not depend on it; those of products may. Call it while nothing is computed. */
 WEFT_API void weft_threads_set(int n);
 
+/** The number of threads in use: what weft_threads_set() set, 1 before. */
 WEFT_API int weft_threads(void);
 
 WEFT_END

@@ -38,7 +38,8 @@ WEFT_API weft_dataset *weft_idx_open(const char *images, const char *labels, wef
 WEFT_API weft_dataset *weft_mnist_open(const char *folder, const char *part, weft_dtype dtype);
 
 /** Where MNIST-like data lies on this machine: @p folder if not NULL, else
- * $WEFT_DATA, else the folder of Debian's dataset-fashion-mnist.
+ * $WEFT_DATA, else the folder of Debian's dataset-fashion-mnist. $WEFT_DATA set to
+ * nothing is none, though that package be there.
  * @return NULL if there is nothing of these: not a failure. A folder that was
  * named but does not exist is returned, so that opening it says so. */
 WEFT_API const char *weft_mnist_folder(const char *folder);
@@ -61,12 +62,15 @@ WEFT_API weft_dataset *weft_empty_dataset(int64_t length);
 /** End it. NULL is allowed. */
 WEFT_API void weft_dataset_destroy(weft_dataset *dataset);
 
-WEFT_API int64_t           weft_dataset_length(const weft_dataset *dataset);
-WEFT_API int               weft_dataset_fields(const weft_dataset *dataset);
-WEFT_API const weft_field *weft_dataset_field(const weft_dataset *dataset,
-                                              int                 index); /**< borrowed */
+WEFT_API int64_t weft_dataset_length(const weft_dataset *dataset); /**< samples in it */
+WEFT_API int     weft_dataset_fields(const weft_dataset *dataset); /**< of each sample */
 
-/** Write samples @p sample[0 .. n - 1] of field @p field to the first n rows of @p to. */
+/** Field number @p index; borrowed until the set ends. @return NULL if there is none. */
+WEFT_API const weft_field *weft_dataset_field(const weft_dataset *dataset, int index);
+
+/** Write samples @p sample[0 .. n - 1] of field @p field to the first n rows of @p to.
+ * @return WEFT_E_ARG for a field or a sample that is not in the set; WEFT_E_DTYPE,
+ *         WEFT_E_SHAPE if @p to is not made for them; what the format fails with. */
 WEFT_API weft_status weft_dataset_read(const weft_dataset *dataset, int field, int64_t n,
                                        const int64_t *sample, weft_tensor *to);
 
@@ -114,7 +118,8 @@ typedef struct weft_batch {
 /** Goes through a data set, borrowed, in batches. */
 typedef struct weft_batches weft_batches;
 
-/** Owned. @return NULL: WEFT_E_ARG, naming the option; WEFT_E_NOMEM. */
+/** At the begin of epoch 0; @p dataset is borrowed and must outlive it. Owned.
+ * @return NULL: WEFT_E_ARG, naming the option; WEFT_E_NOMEM. */
 WEFT_API weft_batches *weft_batches_create(const weft_dataset         *dataset,
                                            const weft_batches_options *options);
 
@@ -137,16 +142,21 @@ typedef struct weft_position {
     int64_t row;   /**< samples so far in this epoch, of this share */
 } weft_position;
 
+/** Where it stands: what a snapshot keeps of it, but for the seed. */
 WEFT_API weft_position weft_batches_position(const weft_batches *batches);
 
 /** Go there. @return WEFT_E_ARG for a place that is not in the set. */
 WEFT_API weft_status weft_batches_position_set(weft_batches        *batches,
                                                const weft_position *position);
 
+/** Batches in an epoch of this share, the last and perhaps shorter one included. */
 WEFT_API int64_t weft_batches_per_epoch(const weft_batches *batches);
 
 /** Samples in the whole data set. */
 WEFT_API int64_t weft_batches_length(const weft_batches *batches);
+
+/** Whether it goes through the set once, for evaluation. */
+WEFT_API bool weft_batches_is_once(const weft_batches *batches);
 
 /** Samples that a full batch holds over all ranks: batch times size, if the share
  * has that many. */

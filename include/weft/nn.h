@@ -45,6 +45,7 @@ typedef struct weft_linear_options {
     weft_initial b;       /**< default: 0 */
 } weft_linear_options;
 
+/** With a bias, without ReLU, W LeCun normal, b 0: to be changed and passed on. */
 WEFT_API weft_linear_options weft_linear_defaults(void);
 
 /** y = x W^T + b.   x (n, in), W (out, in), b (out), y (n, out); parameters "W",
@@ -86,10 +87,10 @@ WEFT_API weft_vars weft_layer_forward(weft_layer *layer, weft_vars in);
 /** The same for a layer of one variable that gives one. */
 WEFT_API weft_var *weft_forward(weft_layer *layer, weft_var *x);
 
-/** Full name, "" before weft_params_create(); borrowed. */
+/** Full name, "" before weft_params_create(); borrowed until the params end. */
 WEFT_API const char *weft_layer_name(const weft_layer *layer);
 
-/** The name of its kind, "linear"; borrowed. */
+/** The name of its kind, "linear"; borrowed until the layer ends. */
 WEFT_API const char *weft_layer_kind_name(const weft_layer *layer);
 
 /** Elements in its parameters and those of the layers in it. */
@@ -110,25 +111,36 @@ typedef struct weft_params_options {
 /** Name, allocate and initialise all parameters of @p layer, which is borrowed
  * and must outlive them. The layer's own name is empty: its children's names
  * begin the paths. @p options NULL: seed 0, f32. Owned.
- * @return NULL: WEFT_E_STATE if the layer has parameters already, WEFT_E_NOMEM.
+ * @return NULL: WEFT_E_STATE if the layer has parameters already; WEFT_E_DTYPE for a
+ *         dtype that is not real; WEFT_E_NOMEM.
  * Cost: one pass over the values. */
 WEFT_API weft_params *weft_params_create(weft_layer *layer, const weft_params_options *options);
 
 /** End them; the layer is then without memory again. NULL is allowed. */
 WEFT_API void weft_params_destroy(weft_params *params);
 
+/** How many there are: an index below is 0 .. n - 1, which is not checked. What is
+ * borrowed here is so until the params end. */
 WEFT_API int         weft_params_n(const weft_params *params);
-WEFT_API weft_var   *weft_params_var(const weft_params *params, int index);         /**< borrowed */
-WEFT_API const char *weft_params_name(const weft_params *params, int index);        /**< borrowed */
-WEFT_API weft_var   *weft_params_find(const weft_params *params, const char *name); /**< or NULL */
+WEFT_API weft_var   *weft_params_var(const weft_params *params, int index);  /**< borrowed */
+WEFT_API const char *weft_params_name(const weft_params *params, int index); /**< borrowed */
 
-/** All values, all gradients, by full name; borrowed until the params end. */
+/** The parameter of this full name; borrowed. @return NULL if there is none: not a
+ * failure. */
+WEFT_API weft_var *weft_params_find(const weft_params *params, const char *name);
+
+/** All values by full name; borrowed. */
 WEFT_API weft_bundle weft_params_values(const weft_params *params);
+
+/** All gradients by the same names; borrowed. One to which nothing contributed
+ * (has_grad is false) holds what it held before: see weft_params_complete_grads(). */
 WEFT_API weft_bundle weft_params_grads(const weft_params *params);
 
-/** The arena as one vector, every parameter at a multiple of WEFT_ALIGNMENT
+/** The arena of values as one vector, every parameter at a multiple of WEFT_ALIGNMENT
  * bytes, zeros between; borrowed. */
 WEFT_API weft_tensor *weft_params_flat_values(const weft_params *params);
+
+/** That of the gradients, with the same places; borrowed. */
 WEFT_API weft_tensor *weft_params_flat_grads(const weft_params *params);
 
 /** The place of parameter @p index in the flat vectors, in elements. */
@@ -159,6 +171,8 @@ enum { WEFT_MAX_PARAMS = 16 }; /**< of one layer itself, children not counted */
 /** A new layer of this kind (a static table); owned. */
 WEFT_API weft_layer *weft_layer_create(const weft_layer_kind *kind);
 
+/** The bytes of its own that its kind asked for, 0 at first; borrowed until the layer
+ * ends. */
 WEFT_API void *weft_layer_state(weft_layer *layer);
 
 /** Declare a parameter; name copied. @return the variable, borrowed until the
@@ -169,8 +183,12 @@ WEFT_API weft_var *weft_layer_param(weft_layer *layer, const char *name, int ndi
 /** Put @p child, taken, into the layer under @p name (as in weft_chain_add()). */
 WEFT_API weft_status weft_layer_child(weft_layer *layer, const char *name, weft_layer *child);
 
-WEFT_API int         weft_layer_children(const weft_layer *layer);
-WEFT_API weft_layer *weft_layer_child_at(const weft_layer *layer, int index); /**< borrowed */
+/** How many layers were put into it itself, not into those in it. */
+WEFT_API int weft_layer_children(const weft_layer *layer);
+
+/** Number @p index of them, below weft_layer_children(), in the order of adding;
+ * borrowed until the layer ends. */
+WEFT_API weft_layer *weft_layer_child_at(const weft_layer *layer, int index);
 
 WEFT_END
 

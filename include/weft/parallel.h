@@ -51,8 +51,12 @@ WEFT_API weft_vars weft_pseudo_connect(weft_var *delegate, weft_vars x);
 /** From now on each step of @p optim takes the mean over ranks of the gradients, so
  * that all ranks make the same step: one line makes a program data parallel. A hook,
  * before those added later. **Collective**, and so is every step after it. Refuses
- * parameters that are not equal on all ranks.
- * The mean is over ranks: with equally many samples on each it is that over samples. */
+ * parameters that are not equal on all ranks. @p comm is borrowed until the optimizer
+ * ends.
+ * The mean is over ranks: with equally many samples on each it is that over samples.
+ * @return on a rank whose parameters are not those of rank 0: WEFT_E_SHAPE or
+ *         WEFT_E_VALUE; on the others WEFT_E_PEER, naming it. WEFT_E_NOMEM and what
+ *         messages fail with. Later steps: as weft_comm_allreduce(). */
 WEFT_API weft_status weft_replicas_average(weft_comm *comm, weft_optim *optim);
 
 /* ---- chain lists -----------------------------------------------------------------
@@ -162,9 +166,15 @@ WEFT_API weft_status weft_chain_list_print(weft_chain_list *model, int ranks, in
  * (weft_free). */
 WEFT_API char *weft_chain_list_text(const weft_chain_list *model);
 
-WEFT_API int         weft_chain_list_n(const weft_chain_list *model);
-WEFT_API const char *weft_chain_list_name(const weft_chain_list *model, int index); /**< borrowed */
-WEFT_API int         weft_chain_list_owner(const weft_chain_list *model, int index);
+/** How many components the whole model has, on all ranks together: an index below is
+ * 0 .. n - 1, in the order of adding, which is not checked. */
+WEFT_API int weft_chain_list_n(const weft_chain_list *model);
+
+/** A component's name; borrowed until the list ends. */
+WEFT_API const char *weft_chain_list_name(const weft_chain_list *model, int index);
+
+/** The rank that owns it. */
+WEFT_API int weft_chain_list_owner(const weft_chain_list *model, int index);
 
 /** The rank that gives output number 0; -1 if none does. */
 WEFT_API int weft_chain_list_output_owner(const weft_chain_list *model);

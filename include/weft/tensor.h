@@ -13,7 +13,7 @@ WEFT_BEGIN
 typedef enum weft_dtype { WEFT_F32, WEFT_F64, WEFT_I32, WEFT_I64, WEFT_U8 } weft_dtype;
 
 WEFT_API int64_t     weft_dtype_bytes(weft_dtype dtype);   /**< of one element */
-WEFT_API const char *weft_dtype_text(weft_dtype dtype);    /**< "f32" */
+WEFT_API const char *weft_dtype_text(weft_dtype dtype);    /**< "f32"; borrowed for good */
 WEFT_API bool        weft_dtype_is_real(weft_dtype dtype); /**< f32 or f64 */
 
 /** "f32" -> WEFT_F32. @return WEFT_E_ARG, naming the words that are known. */
@@ -68,8 +68,11 @@ WEFT_API void weft_tensor_destroy(weft_tensor *x);
  * @return by value; shapes are not checked. */
 WEFT_API weft_tensor weft_tensor_wrap(weft_dtype dtype, int ndim, const int64_t *shape, void *data);
 
+/** Bytes of its elements, whether or not they are in memory here. */
 WEFT_API int64_t weft_tensor_bytes(const weft_tensor *x);
-WEFT_API bool    weft_tensor_same_shape(const weft_tensor *a, const weft_tensor *b);
+
+/** Whether both have the same axes and extents; their dtypes may differ. */
+WEFT_API bool weft_tensor_same_shape(const weft_tensor *a, const weft_tensor *b);
 
 /** Element @p index, in row-major order, as a double. */
 WEFT_API double weft_tensor_get(const weft_tensor *x, int64_t index);
@@ -108,8 +111,10 @@ WEFT_API void weft_arena_clear(weft_arena *arena);
 /** End it. NULL is allowed. */
 WEFT_API void weft_arena_destroy(weft_arena *arena);
 
-/** Bytes now handed out, and bytes held. */
+/** Bytes now handed out, each piece rounded up to WEFT_ALIGNMENT. */
 WEFT_API int64_t weft_arena_used(const weft_arena *arena);
+
+/** Bytes that it has from its allocator, handed out or not. */
 WEFT_API int64_t weft_arena_held(const weft_arena *arena);
 
 /* ---- bundles ------------------------------------------------------------- */

@@ -80,7 +80,9 @@ typedef struct weft_progress weft_progress;
  *         knows. */
 WEFT_API weft_progress *weft_progress_create(weft_comm *comm, weft_progress_mode mode, FILE *to,
                                              int64_t total, int64_t done, int64_t samples);
-WEFT_API void           weft_progress_destroy(weft_progress *progress);
+
+/** Take the bar away and end it. NULL is allowed. */
+WEFT_API void weft_progress_destroy(weft_progress *progress);
 
 /** @p step steps are done, in epoch @p epoch. Draws at most ten times a second. */
 WEFT_API void weft_progress_step(weft_progress *progress, int64_t step, double epoch);
@@ -135,12 +137,13 @@ typedef struct weft_train_options {
     void       *context;
     const char *value[WEFT_MAX_VALUES]; /**< their names, ended by NULL: "loss", "accuracy" */
 
-    weft_batches      *test;   /**< evaluated each epoch; with once; NULL: nothing */
-    int64_t            epochs; /**< to train, those before a resume included */
-    const char        *out;    /**< folder of log.jsonl and snapshots, one an epoch */
-    const char        *resume; /**< snapshot to go on from; NULL: from the start */
-    weft_progress_mode progress;
-    FILE              *table; /**< where rank 0 prints a line an epoch; NULL: nowhere */
+    weft_batches      *test;     /**< evaluated each epoch; with once; NULL: nothing */
+    int64_t            epochs;   /**< to train, those before a resume included */
+    const char        *out;      /**< folder of log.jsonl and snapshots, one an epoch */
+    const char        *resume;   /**< snapshot to go on from; NULL: from the start */
+    FILE              *table;    /**< where rank 0 prints a line an epoch; NULL: nowhere */
+    FILE              *bar;      /**< where rank 0 draws progress: stderr; NULL: nowhere */
+    weft_progress_mode progress; /**< how: see weft_progress_create() */
 } weft_train_options;
 
 /** Train until options->epochs epochs are done: each batch forward, backward and one

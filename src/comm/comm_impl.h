@@ -76,6 +76,7 @@ enum { WEFT__TAG_COLLECTIVE = 2 * (WEFT_MAX_EDGE + 1) };
 enum {
     WEFT__MAGIC = 0x57656674, /* another order of bytes does not read as this */
     WEFT__WIRE_VERSION = 1,
+    WEFT__SHORT = 1 << 20, /* bytes; measured, in one node: a type is faster up to here */
     WEFT__LABEL = 60
 };
 
@@ -84,9 +85,12 @@ typedef struct weft__part {
     int64_t shape[WEFT_MAX_AXES];
 } weft__part;
 
-/* In front of the data; of part only as many are sent as there are. What follows
- * are the tensors, each at a multiple of WEFT_ALIGNMENT. Up to chunk_bytes of them
- * travel with the header, as one MPI message; more travel behind it, in chunks. */
+/* In front of the data; of part only as many are sent as there are.
+ *
+ * A short message is one MPI message: the header and, each at a multiple of
+ * WEFT_ALIGNMENT, the tensors. A long one is the header alone, then each tensor by
+ * itself in pieces of up to chunk_bytes: MPI moves plain memory fastest, without
+ * a copy where it can, and without the sender's help. */
 typedef struct weft__header {
     uint32_t   magic, version;
     int32_t    kind, edge, micro_batch, backward, mode, n;
@@ -118,8 +122,10 @@ weft_status weft__header_fits(const weft__header *header, const weft__operation 
 
 weft_tensor weft__header_tensor(const weft__header *header, int index, void *data);
 
-/* A message in memory: its header, where its tensors lie, and one MPI type for
- * each MPI message that it takes, with absolute addresses. */
+/* Whether so much data travels with the header. */
+bool weft__is_short(const weft_comm *comm, int64_t data_bytes);
+
+/* A message in memory: its header and where its tensors lie. */
 struct weft_request {
     weft_request   *next; /* on the same shelf */
     bool            in_use, incoming;
@@ -127,9 +133,9 @@ struct weft_request {
     int             n;
     void           *data[WEFT_MAX_PARTS];
     int64_t         bytes[WEFT_MAX_PARTS];
-    int64_t         data_bytes;
+    int64_t         first_bytes;    /* of the first MPI message */
+    MPI_Datatype    type;           /* of the first MPI message, with absolute addresses */
     int             messages, room; /* MPI messages; how many there is room for */
-    MPI_Datatype   *type;
     MPI_Request    *pending;
     weft__header    header;
     char            padding[WEFT_MAX_PARTS][WEFT_ALIGNMENT]; /* between tensors */
@@ -144,9 +150,6 @@ void          weft__request_give(weft_request *message);
 /* Free all but those that MPI still works on. */
 void weft__requests_end(weft_comm *comm);
 
-/* Bytes of its first MPI message. */
-int64_t weft__request_first(const weft_request *message);
-
 /* send and recv without counting, shared with the collectives made of them. */
 weft_request *weft__send_start(weft_comm *comm, const weft__operation *op, int n,
                                const weft_tensor *const *x);
@@ -159,14 +162,13 @@ int weft__tag(const weft__operation *op);
 /* The next MPI message into plain memory, which must stay if that fails. */
 weft_status weft__recv_bytes(weft_comm *comm, const weft__operation *op, void *to, int bytes);
 
-/* The chunks behind a header, each behind the one before; or, if not to keep, each
- * over it. */
-weft_status weft__recv_chunks(weft_comm *comm, const weft__operation *op,
-                              const weft__header *header, char *to, bool keep);
+/* What follows the header of a long message: the tensors, piece by piece. */
+weft_status weft__recv_pieces(weft_comm *comm, const weft__operation *op, int n,
+                              const weft_tensor *const *x);
 
-/* Take the chunks of a message that is refused, so that the next one can be
- * received. The failure that it is refused with stays. */
-weft_status weft__drop_chunks(weft_comm *comm, const weft__operation *op,
+/* Take the pieces of a message that is refused, if it is long, so that the next one
+ * can be received. The failure that it is refused with stays. */
+weft_status weft__drop_pieces(weft_comm *comm, const weft__operation *op,
                               const weft__header *header);
 
 /* ---- pieces of collectives --------------------------------------------------- */

@@ -25,6 +25,11 @@ int64_t weft__data_bytes(int n, const weft_tensor *const *x)
     return bytes;
 }
 
+bool weft__is_short(const weft_comm *comm, int64_t data_bytes)
+{
+    return data_bytes <= WEFT__SHORT && data_bytes <= comm->chunk_bytes;
+}
+
 void weft__header_fill(weft__header *header, const weft_comm *comm, const weft__operation *op,
                        int n, const weft_tensor *const *x)
 {
@@ -91,8 +96,8 @@ static bool makes_sense(const weft_comm *comm, const weft__header *header, int64
         header->version != WEFT__WIRE_VERSION || header->n < 1 || header->n > WEFT_MAX_PARTS ||
         message_bytes < weft__header_bytes(header->n) || !parts_make_sense(header))
         return false;
-    const bool whole = header->data_bytes <= comm->chunk_bytes;
-    return message_bytes == weft__header_bytes(header->n) + (whole ? header->data_bytes : 0);
+    const bool with_data = weft__is_short(comm, header->data_bytes);
+    return message_bytes == weft__header_bytes(header->n) + (with_data ? header->data_bytes : 0);
 }
 
 weft_status weft__header_check(weft_comm *comm, const weft__operation *op,
@@ -153,12 +158,19 @@ static weft_status check_count(const weft__header *header, const weft__operation
                   (long long)header->count, weft_dtype_text(its));
 }
 
+/* Messages are told apart by edges; a collective is known by its label alone. */
+static bool same_label(const weft__header *header, const weft__operation *op)
+{
+    const char *const label = op->route.label != NULL ? op->route.label : "";
+    return op->kind == WEFT__RECV || strncmp(header->label, label, WEFT__LABEL - 1) == 0;
+}
+
 weft_status weft__header_meets(const weft__header *header, const weft__operation *op)
 {
     const weft__kind  wanted = op->kind == WEFT__RECV ? WEFT__SEND : op->kind;
     const weft_route *r = &op->route;
 
-    if (header->kind != (int32_t)wanted)
+    if (header->kind != (int32_t)wanted || !same_label(header, op))
         return REFUSE(WEFT_E_STATE, header, op, "came instead");
     if (header->mode != r->mode)
         return REFUSE(WEFT_E_STATE, header, op, "is in mode %s, this rank in %s",

@@ -15,27 +15,46 @@ weft_status weft__recv_bytes(weft_comm *comm, const weft__operation *op, void *t
     return weft__wait_request(comm, op, &request);
 }
 
-weft_status weft__recv_chunks(weft_comm *comm, const weft__operation *op,
-                              const weft__header *header, char *to, bool keep)
+weft_status weft__recv_pieces(weft_comm *comm, const weft__operation *op, int n,
+                              const weft_tensor *const *x)
 {
-    for (int64_t done = 0; done < header->data_bytes; done += comm->chunk_bytes) {
-        const int64_t left = header->data_bytes - done;
-        const int64_t bytes = left < comm->chunk_bytes ? left : comm->chunk_bytes;
-        WEFT_TRY(weft__recv_bytes(comm, op, keep ? to + done : to, (int)bytes));
+    const int64_t most = comm->chunk_bytes;
+
+    for (int i = 0; i < n; i++) {
+        const int64_t whole = weft_tensor_bytes(x[i]);
+        char         *data = x[i]->data;
+        for (int64_t at = 0; at < whole; at += most)
+            WEFT_TRY(weft__recv_bytes(comm, op, data + at,
+                                      (int)(whole - at < most ? whole - at : most)));
     }
     return WEFT_OK;
 }
 
-weft_status weft__drop_chunks(weft_comm *comm, const weft__operation *op,
+static weft_status drop_into(weft_comm *comm, const weft__operation *op, const weft__header *header,
+                             void *scratch)
+{
+    const int64_t most = comm->chunk_bytes;
+
+    for (int i = 0; i < header->n; i++) {
+        const weft_tensor its = weft__header_tensor(header, i, NULL);
+        for (int64_t left = weft_tensor_bytes(&its); left > 0; left -= most)
+            WEFT_TRY(weft__recv_bytes(comm, op, scratch, (int)(left < most ? left : most)));
+    }
+    return WEFT_OK;
+}
+
+weft_status weft__drop_pieces(weft_comm *comm, const weft__operation *op,
                               const weft__header *header)
 {
-    if (header->data_bytes <= comm->chunk_bytes)
+    const int64_t most = comm->chunk_bytes, all = header->data_bytes;
+    if (weft__is_short(comm, all))
         return WEFT_OK;
-    char *scratch = weft_alloc(comm->chunk_bytes);
+
+    void *scratch = weft_alloc(all < most ? all : most);
     if (scratch == NULL)
         return weft_error_status();
-    const weft_status done = weft__recv_chunks(comm, op, header, scratch, false);
-    if (done == WEFT_OK)
+    const weft_status done = drop_into(comm, op, header, scratch);
+    if (done == WEFT_OK) /* else MPI may still write there */
         weft_free(scratch);
     return done;
 }
@@ -49,7 +68,7 @@ static weft_status check_header(weft_comm *comm, const weft__operation *op,
     if (refused == WEFT_OK)
         refused = weft__header_fits(header, op, n, x);
     if (refused != WEFT_OK)
-        WEFT_TRY(weft__drop_chunks(comm, op, header));
+        WEFT_TRY(weft__drop_pieces(comm, op, header));
     return refused;
 }
 
@@ -70,13 +89,13 @@ static weft_status refuse(weft_comm *comm, const weft__operation *op, int bytes,
     return done;
 }
 
-static weft_status post_recv(weft_comm *comm, weft_request *m, int k)
+static weft_status recv_first(weft_comm *comm, weft_request *m)
 {
     const weft__operation *op = &m->op;
     WEFT__TRY_MPI(comm, op,
-                  MPI_Irecv(MPI_BOTTOM, 1, m->type[k], op->route.peer, weft__tag(op), comm->mpi,
-                            &m->pending[k]));
-    return WEFT_OK;
+                  MPI_Irecv(MPI_BOTTOM, 1, m->type, op->route.peer, weft__tag(op), comm->mpi,
+                            &m->pending[0]));
+    return weft__wait_request(comm, op, &m->pending[0]);
 }
 
 static weft_status recv_into(weft_comm *comm, weft_request *m, const weft_tensor *const *x)
@@ -85,17 +104,11 @@ static weft_status recv_into(weft_comm *comm, weft_request *m, const weft_tensor
     int                    bytes;
 
     WEFT_TRY(weft__wait_message(comm, op, &bytes));
-    if (bytes != weft__request_first(m))
+    if (bytes != m->first_bytes)
         return refuse(comm, op, bytes, m->n, x);
-
-    WEFT_TRY(post_recv(comm, m, 0));
-    WEFT_TRY(weft__wait_request(comm, op, &m->pending[0]));
+    WEFT_TRY(recv_first(comm, m));
     WEFT_TRY(check_header(comm, op, &m->header, bytes, m->n, x));
-    for (int k = 1; k < m->messages; k++)
-        WEFT_TRY(post_recv(comm, m, k));
-    for (int k = 1; k < m->messages; k++)
-        WEFT_TRY(weft__wait_request(comm, op, &m->pending[k]));
-    return WEFT_OK;
+    return m->messages > 1 ? weft__recv_pieces(comm, op, m->n, x) : WEFT_OK;
 }
 
 weft_status weft__recv(weft_comm *comm, const weft__operation *op, int n,

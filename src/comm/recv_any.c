@@ -4,91 +4,99 @@
 
 #include <string.h>
 
-/* Where it all lies in the end: the data behind the header, or alone. */
+/* A message on its way to its place. */
 typedef struct landing {
+    weft_comm      *comm;
+    weft__operation op;
     void *(*take)(void *context, int64_t bytes);
     void        *context;
     weft__header header;
-    char        *data;
+    weft_tensor *x;
 } landing;
 
-static weft_status land_in(landing *l, int64_t bytes, char **block)
+static weft_status take_block(const landing *l, int64_t bytes, char **block)
 {
     *block = l->take(l->context, bytes);
     if (*block == NULL)
-        return weft_error_status() != WEFT_OK
-                   ? weft_error_status()
-                   : WEFT_FAIL(WEFT_E_NOMEM, "no block of %lld bytes for a message",
-                               (long long)bytes);
+        return WEFT_FAIL(WEFT_E_NOMEM, "%s: no block of %lld bytes",
+                         weft__operation_text(&l->op).at, (long long)bytes);
     return WEFT_OK;
 }
 
-/* A message longer than any header is whole: received where it stays. */
-static weft_status land_whole(weft_comm *comm, const weft__operation *op, landing *l, int bytes)
+static void lay_tensors(const landing *l, char *data)
 {
-    char *block;
-    WEFT_TRY(land_in(l, bytes, &block));
-    WEFT_TRY(weft__recv_bytes(comm, op, block, bytes));
-    memcpy(&l->header, block, sizeof l->header);
-    WEFT_TRY(weft__header_check(comm, op, &l->header, bytes));
-    l->data = block + weft__header_bytes(l->header.n);
-    return weft__header_meets(&l->header, op);
-}
-
-/* A short one is a header with little behind it, or the first of several. */
-static weft_status land_short(weft_comm *comm, const weft__operation *op, landing *l, int bytes)
-{
-    const char *first = (const char *)&comm->first;
-
-    WEFT_TRY(weft__recv_bytes(comm, op, &comm->first, bytes));
-    memcpy(&l->header, first, (size_t)bytes);
-    WEFT_TRY(weft__header_check(comm, op, &l->header, bytes));
-
-    const weft_status meets = weft__header_meets(&l->header, op);
-    if (meets != WEFT_OK) {
-        WEFT_TRY(weft__drop_chunks(comm, op, &l->header));
-        return meets;
-    }
-    WEFT_TRY(land_in(l, l->header.data_bytes, &l->data));
-    if (l->header.data_bytes > comm->chunk_bytes)
-        return weft__recv_chunks(comm, op, &l->header, l->data, true);
-    memcpy(l->data, first + weft__header_bytes(l->header.n), (size_t)l->header.data_bytes);
-    return WEFT_OK;
-}
-
-/* The tensors over it. */
-static int64_t lay_tensors(const landing *l, weft_tensor *x)
-{
-    int64_t at = 0, bytes = 0;
+    int64_t at = 0;
     for (int i = 0; i < l->header.n; i++) {
         at = weft__aligned(at);
-        x[i] = weft__header_tensor(&l->header, i, l->data + at);
-        at += weft_tensor_bytes(&x[i]);
-        bytes += weft_tensor_bytes(&x[i]);
+        l->x[i] = weft__header_tensor(&l->header, i, data + at);
+        at += weft_tensor_bytes(&l->x[i]);
     }
-    return bytes;
+}
+
+/* More than any header: it is received where it stays, header and all. */
+static weft_status land_with_header(landing *l, int bytes)
+{
+    char *block;
+
+    WEFT_TRY(take_block(l, bytes, &block));
+    WEFT_TRY(weft__recv_bytes(l->comm, &l->op, block, bytes));
+    memcpy(&l->header, block, sizeof l->header);
+    WEFT_TRY(weft__header_check(l->comm, &l->op, &l->header, bytes));
+    lay_tensors(l, block + weft__header_bytes(l->header.n));
+    return weft__header_meets(&l->header, &l->op);
+}
+
+static weft_status recv_pieces(const landing *l)
+{
+    const weft_tensor *part[WEFT_MAX_PARTS];
+    for (int i = 0; i < l->header.n; i++)
+        part[i] = &l->x[i];
+    return weft__recv_pieces(l->comm, &l->op, l->header.n, part);
+}
+
+/* A header with little behind it, or with pieces to come. */
+static weft_status land_after_header(landing *l, int bytes)
+{
+    const char *first = (const char *)&l->comm->first;
+    char       *data;
+
+    WEFT_TRY(weft__recv_bytes(l->comm, &l->op, &l->comm->first, bytes));
+    memcpy(&l->header, first, (size_t)bytes);
+    WEFT_TRY(weft__header_check(l->comm, &l->op, &l->header, bytes));
+
+    const weft_status meets = weft__header_meets(&l->header, &l->op);
+    if (meets != WEFT_OK) {
+        WEFT_TRY(weft__drop_pieces(l->comm, &l->op, &l->header));
+        return meets;
+    }
+    WEFT_TRY(take_block(l, l->header.data_bytes, &data));
+    lay_tensors(l, data);
+    if (!weft__is_short(l->comm, l->header.data_bytes))
+        return recv_pieces(l);
+    memcpy(data, first + weft__header_bytes(l->header.n), (size_t)l->header.data_bytes);
+    return WEFT_OK;
 }
 
 weft_status weft_comm_recv_any(weft_comm *comm, const weft_route                 *route,
                                void *(*take)(void *context, int64_t bytes), void *context, int *n,
                                weft_tensor *x)
 {
-    weft__operation op;
-    landing         l = { .take = take, .context = context };
-    int             bytes;
+    landing l = { .comm = comm, .take = take, .context = context, .x = x };
+    int     bytes;
 
-    WEFT_TRY(weft__message(&op, comm, WEFT__RECV, route));
+    WEFT_TRY(weft__message(&l.op, comm, WEFT__RECV, route));
     if (take == NULL || n == NULL || x == NULL)
-        return WEFT_FAIL(WEFT_E_ARG, "%s: an argument is NULL", weft__operation_text(&op).at);
-    WEFT_TRY(weft__begin(comm, &op));
-    WEFT_TRY(weft__wait_message(comm, &op, &bytes));
-    if (bytes > (int)sizeof(weft__header))
-        WEFT_TRY(land_whole(comm, &op, &l, bytes));
+        return WEFT_FAIL(WEFT_E_ARG, "%s: an argument is NULL", weft__operation_text(&l.op).at);
+    WEFT_TRY(weft__begin(comm, &l.op));
+    WEFT_TRY(weft__wait_message(comm, &l.op, &bytes));
+    if (bytes > (int)sizeof l.header)
+        WEFT_TRY(land_with_header(&l, bytes));
     else
-        WEFT_TRY(land_short(comm, &op, &l, bytes));
+        WEFT_TRY(land_after_header(&l, bytes));
 
     *n = l.header.n;
     comm->traffic.messages_received++;
-    comm->traffic.bytes_received += lay_tensors(&l, x);
+    for (int i = 0; i < *n; i++)
+        comm->traffic.bytes_received += weft_tensor_bytes(&x[i]);
     return WEFT_OK;
 }

@@ -2,125 +2,99 @@
  * one with the same addresses.
  *
  * Header, tensors and the padding between them lie in different places; an MPI
- * type with absolute addresses gathers them, so that one MPI message carries them
- * and nothing is copied here. A tape's addresses repeat, so a steady step
+ * type with absolute addresses gathers them, so that one MPI message carries a short
+ * message and nothing is copied here. A tape's addresses repeat, so a steady step
  * finds all its types made.
  */
 #include "comm/comm_impl.h"
 
 #include <string.h>
 
-/* ---- MPI types ------------------------------------------------------------- */
+/* ---- the MPI type of the first message --------------------------------------- */
 
-enum { MAX_BLOCKS = 1 + 2 * WEFT_MAX_PARTS };
-
-/* The pieces of memory that make up bytes begin .. end - 1 of the message. */
-typedef struct cut {
-    int64_t  begin, end;
-    int64_t  passed; /* bytes of the message looked at so far */
+typedef struct blocks {
     int      n;
-    int      length[MAX_BLOCKS];
-    MPI_Aint at[MAX_BLOCKS];
-} cut;
+    int      length[1 + 2 * WEFT_MAX_PARTS];
+    MPI_Aint at[1 + 2 * WEFT_MAX_PARTS];
+    int64_t  bytes; /* in all */
+} blocks;
 
-static weft_status pass(weft_comm *comm, const weft_request *m, cut *c, void *memory, int64_t bytes)
+static weft_status put(weft_comm *comm, const weft_request *m, blocks *b, void *memory,
+                       int64_t bytes)
 {
-    const int64_t from = c->begin > c->passed ? c->begin - c->passed : 0;
-    const int64_t left = c->end - c->passed;
-    const int64_t to = left < bytes ? left : bytes;
-
-    if (from < to) {
-        c->length[c->n] = (int)(to - from);
-        WEFT__TRY_MPI(comm, &m->op, MPI_Get_address((char *)memory + from, &c->at[c->n]));
-        c->n++;
-    }
-    c->passed += bytes;
-    return WEFT_OK;
-}
-
-static weft_status make_type(weft_comm *comm, weft_request *m, int64_t begin, int64_t end,
-                             MPI_Datatype *type)
-{
-    cut c = { .begin = begin, .end = end };
-
-    WEFT_TRY(pass(comm, m, &c, &m->header, weft__header_bytes(m->n)));
-    for (int i = 0; i < m->n; i++) {
-        WEFT_TRY(pass(comm, m, &c, m->padding[i], weft__aligned(c.passed) - c.passed));
-        WEFT_TRY(pass(comm, m, &c, m->data[i], m->bytes[i]));
-    }
-    WEFT__TRY_MPI(comm, &m->op, MPI_Type_create_hindexed(c.n, c.length, c.at, MPI_BYTE, type));
-    WEFT__TRY_MPI(comm, &m->op, MPI_Type_commit(type));
-    return WEFT_OK;
-}
-
-/* One type if the tensors may travel with the header; else one for the header and
- * one for each chunk. */
-static weft_status make_types(weft_comm *comm, weft_request *m)
-{
-    const int64_t header = weft__header_bytes(m->n), chunk = comm->chunk_bytes;
-
-    WEFT_TRY(make_type(comm, m, 0, weft__request_first(m), &m->type[0]));
-    for (int k = 1; k < m->messages; k++) {
-        const int64_t begin = header + (k - 1) * chunk, end = header + m->data_bytes;
-        WEFT_TRY(make_type(comm, m, begin, end - begin < chunk ? end : begin + chunk, &m->type[k]));
+    if (bytes > 0) {
+        b->length[b->n] = (int)bytes;
+        WEFT__TRY_MPI(comm, &m->op, MPI_Get_address(memory, &b->at[b->n]));
+        b->n++;
+        b->bytes += bytes;
     }
     return WEFT_OK;
 }
 
-int64_t weft__request_first(const weft_request *message)
+static weft_status make_type(weft_comm *comm, weft_request *m, bool with_data)
 {
-    return weft__header_bytes(message->n) + (message->messages > 1 ? 0 : message->data_bytes);
+    blocks b = { 0 };
+
+    WEFT_TRY(put(comm, m, &b, &m->header, weft__header_bytes(m->n)));
+    for (int i = 0; i < m->n && with_data; i++) {
+        WEFT_TRY(put(comm, m, &b, m->padding[i], weft__aligned(b.bytes) - b.bytes));
+        WEFT_TRY(put(comm, m, &b, m->data[i], m->bytes[i]));
+    }
+    m->first_bytes = b.bytes;
+    WEFT__TRY_MPI(comm, &m->op, MPI_Type_create_hindexed(b.n, b.length, b.at, MPI_BYTE, &m->type));
+    WEFT__TRY_MPI(comm, &m->op, MPI_Type_commit(&m->type));
+    return WEFT_OK;
 }
 
-static void free_types(weft_request *m)
-{
-    for (int k = 0; k < m->messages; k++)
-        if (m->type[k] != MPI_DATATYPE_NULL)
-            MPI_Type_free(&m->type[k]);
-    m->messages = 0;
-}
-
-/* ---- laying one out --------------------------------------------------------- */
+/* ---- laying one out ------------------------------------------------------------ */
 
 static weft_status make_room(weft_request *m, int messages)
 {
-    if (messages <= m->room)
-        return WEFT_OK;
-    weft_free(m->type);
-    weft_free(m->pending);
-    m->room = 0;
-    m->pending = NULL;
-    WEFT_TRY_NEW(m->type = weft_alloc(messages * (int64_t)sizeof *m->type));
-    WEFT_TRY_NEW(m->pending = weft_alloc(messages * (int64_t)sizeof *m->pending));
-    m->room = messages;
+    if (messages > m->room) {
+        weft_free(m->pending);
+        m->room = 0;
+        WEFT_TRY_NEW(m->pending = weft_alloc(messages * (int64_t)sizeof *m->pending));
+        m->room = messages;
+    }
+    m->messages = messages;
+    for (int k = 0; k < messages; k++)
+        m->pending[k] = MPI_REQUEST_NULL;
     return WEFT_OK;
+}
+
+static int64_t count_messages(const weft_comm *comm, const weft_request *m, bool with_data)
+{
+    int64_t messages = 1;
+    for (int i = 0; i < m->n && !with_data; i++)
+        messages += (m->bytes[i] + comm->chunk_bytes - 1) / comm->chunk_bytes;
+    return messages;
+}
+
+static void free_type(weft_request *m)
+{
+    if (m->type != MPI_DATATYPE_NULL)
+        MPI_Type_free(&m->type);
 }
 
 /* Make it one over these tensors, whatever it was before. */
 static weft_status lay_out(weft_comm *comm, weft_request *m, const weft__operation *op, int n,
                            const weft_tensor *const *x)
 {
-    const int64_t bytes = weft__data_bytes(n, x), chunk = comm->chunk_bytes;
-    const int64_t messages = bytes <= chunk ? 1 : 1 + (bytes + chunk - 1) / chunk;
+    const bool with_data = weft__is_short(comm, weft__data_bytes(n, x));
 
-    if (messages > INT32_MAX)
-        return WEFT_FAIL(WEFT_E_ARG, "%s: %lld bytes in chunks of %lld",
-                         weft__operation_text(op).at, (long long)bytes, (long long)chunk);
-    free_types(m);
-    WEFT_TRY(make_room(m, (int)messages));
+    free_type(m);
     m->op = *op;
     m->n = n;
     for (int i = 0; i < n; i++) {
         m->data[i] = x[i]->data;
         m->bytes[i] = weft_tensor_bytes(x[i]);
     }
-    m->data_bytes = bytes;
-    m->messages = (int)messages;
-    for (int k = 0; k < m->messages; k++) {
-        m->type[k] = MPI_DATATYPE_NULL;
-        m->pending[k] = MPI_REQUEST_NULL;
-    }
-    return make_types(comm, m);
+    const int64_t messages = count_messages(comm, m, with_data);
+    if (messages > INT32_MAX)
+        return WEFT_FAIL(WEFT_E_ARG, "%s: %lld pieces of %lld bytes", weft__operation_text(op).at,
+                         (long long)messages, (long long)comm->chunk_bytes);
+    WEFT_TRY(make_room(m, (int)messages));
+    return make_type(comm, m, with_data);
 }
 
 /* ---- the shelves ------------------------------------------------------------- */
@@ -160,8 +134,7 @@ static weft_request *take_oldest(weft_comm *comm)
 
 static void end(weft_comm *comm, weft_request *m)
 {
-    free_types(m);
-    weft_free(m->type);
+    free_type(m);
     weft_free(m->pending);
     weft_free(m);
     comm->requests--;
@@ -174,8 +147,10 @@ static weft_request *find_blank(weft_comm *comm)
     if (m != NULL)
         return m;
     m = weft_alloc_zeroed((int64_t)sizeof *m);
-    if (m != NULL)
-        comm->requests++;
+    if (m == NULL)
+        return NULL;
+    m->type = MPI_DATATYPE_NULL;
+    comm->requests++;
     return m;
 }
 

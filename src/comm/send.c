@@ -1,21 +1,39 @@
 /* send.c -- tensors to another rank, as one message, without waiting. */
 #include "comm/comm_impl.h"
 
-static weft_status post_sends(weft_comm *comm, weft_request *m)
+/* A long message's tensors, in the order of weft__recv_pieces(). */
+static weft_status post_pieces(weft_comm *comm, weft_request *m)
 {
     const weft__operation *op = &m->op;
-    for (int k = 0; k < m->messages; k++)
-        WEFT__TRY_MPI(comm, op,
-                      MPI_Isend(MPI_BOTTOM, 1, m->type[k], op->route.peer, weft__tag(op), comm->mpi,
-                                &m->pending[k]));
+    const int64_t          most = comm->chunk_bytes;
+    int                    k = 1;
+
+    for (int i = 0; i < m->n; i++) {
+        char *data = m->data[i];
+        for (int64_t at = 0; at < m->bytes[i]; at += most, k++) {
+            const int64_t bytes = m->bytes[i] - at < most ? m->bytes[i] - at : most;
+            WEFT__TRY_MPI(comm, op,
+                          MPI_Isend(data + at, (int)bytes, MPI_BYTE, op->route.peer, weft__tag(op),
+                                    comm->mpi, &m->pending[k]));
+        }
+    }
     return WEFT_OK;
+}
+
+static weft_status post(weft_comm *comm, weft_request *m)
+{
+    const weft__operation *op = &m->op;
+    WEFT__TRY_MPI(comm, op,
+                  MPI_Isend(MPI_BOTTOM, 1, m->type, op->route.peer, weft__tag(op), comm->mpi,
+                            &m->pending[0]));
+    return m->messages > 1 ? post_pieces(comm, m) : WEFT_OK;
 }
 
 weft_request *weft__send_start(weft_comm *comm, const weft__operation *op, int n,
                                const weft_tensor *const *x)
 {
     weft_request *m = weft__request_take(comm, op, n, x);
-    return m != NULL && post_sends(comm, m) == WEFT_OK ? m : NULL;
+    return m != NULL && post(comm, m) == WEFT_OK ? m : NULL;
 }
 
 weft_status weft__send_wait(weft_comm *comm, weft_request *message)

@@ -89,6 +89,7 @@ static weft_status take_memory(weft_batches *b)
 
 static weft_status fill_in(weft_batches *b)
 {
+    WEFT_TRY_NEW(b->dataset);
     WEFT_TRY(check(&b->options));
     WEFT_TRY(take_share(b));
     WEFT_TRY(take_memory(b));
@@ -234,6 +235,11 @@ int64_t weft_batches_per_epoch(const weft_batches *b)
 int64_t weft_batches_length(const weft_batches *b)
 {
     return weft_dataset_length(b->dataset);
+}
+
+bool weft_batches_is_once(const weft_batches *b)
+{
+    return b->options.once;
 }
 
 int64_t weft_batches_rows(const weft_batches *b)

@@ -79,8 +79,8 @@ const char *weft_mnist_folder(const char *folder)
     if (folder != NULL)
         return folder;
     folder = getenv("WEFT_DATA");
-    if (folder != NULL && *folder != '\0')
-        return folder;
+    if (folder != NULL)
+        return *folder != '\0' ? folder : NULL;
     folder = DEBIAN_FOLDER;
     if (holds(folder, "train", images) && holds(folder, "train", labels) &&
         holds(folder, "t10k", images) && holds(folder, "t10k", labels))

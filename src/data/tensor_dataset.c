@@ -27,6 +27,8 @@ static weft_status check(int fields, const char *const *name, const weft_tensor 
         return WEFT_FAIL(WEFT_E_ARG, "a data set from %d tensors: 1 to %d are possible", fields,
                          WEFT_MAX_FIELDS);
     for (int i = 0; i < fields; i++)
+        WEFT_TRY_NEW(x[i]);
+    for (int i = 0; i < fields; i++)
         if (x[i]->ndim == 0 || x[i]->shape[0] != x[0]->shape[0])
             return WEFT_FAIL(
                 WEFT_E_SHAPE,

@@ -76,6 +76,7 @@ static weft_status check_param(const weft_layer *layer, const char *name, int nd
     const int64_t most = INT64_C(1) << 33; /* what a stream of random numbers can index */
     int64_t       count;
 
+    WEFT_TRY_NEW(layer);
     WEFT_TRY(check_name(layer, name));
     WEFT_TRY(weft__initial_check(initial));
     if (layer->n_params == WEFT_MAX_PARAMS)
@@ -136,6 +137,7 @@ static weft_status add_child(weft_layer *layer, const char *name, weft_layer *ch
     char  place[16];
     char *copy;
 
+    WEFT_TRY_NEW(layer);
     snprintf(place, sizeof place, "%d", layer->n_children);
     if (name == NULL)
         name = place;
@@ -152,10 +154,7 @@ static weft_status add_child(weft_layer *layer, const char *name, weft_layer *ch
 
 weft_status weft_layer_child(weft_layer *layer, const char *name, weft_layer *child)
 {
-    if (child == NULL && weft_error_status() == WEFT_OK)
-        return WEFT_FAIL(WEFT_E_ARG, "no layer (NULL) in a %s layer", layer->kind_name);
-    if (child == NULL)
-        return weft_error_trail(weft_error_status(), WEFT_HERE, "weft_layer_child");
+    WEFT_TRY_NEW(child);
     if (child->parent != NULL || stands_above(child, layer)) /* not ours to end, then */
         return WEFT_FAIL(WEFT_E_ARG, "\"%s\": a layer can be in one place only",
                          name != NULL ? name : child->kind_name);
@@ -195,6 +194,7 @@ static weft_status prepare(weft_layer *layer, weft_vars in)
 {
     const weft_tape *tape;
 
+    WEFT_TRY_NEW(layer);
     WEFT_TRY_NEW(tape = weft_common_tape(in));
     if (layer->params != NULL || layer->n_params == 0)
         return WEFT_OK;

@@ -143,6 +143,7 @@ static bool any_has_memory(const weft_layer *layer)
 
 static weft_status check(const weft_layer *layer, const weft_params_options *o)
 {
+    WEFT_TRY_NEW(layer);
     if (any_has_memory(layer))
         return WEFT_FAIL(WEFT_E_STATE, "the %s layer, or one in it, has parameters already",
                          layer->kind_name);
@@ -184,7 +185,7 @@ static weft_status build(weft_params *params, const weft_params_options *o)
 weft_params *weft_params_create(weft_layer *layer, const weft_params_options *options)
 {
     const weft_params_options o = options != NULL ? *options : (weft_params_options){ 0 };
-    if (layer == NULL || check(layer, &o) != WEFT_OK)
+    if (check(layer, &o) != WEFT_OK)
         return NULL;
 
     weft_params *params = weft_alloc_zeroed(sizeof *params);

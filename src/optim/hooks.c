@@ -23,8 +23,10 @@ static weft__hook *create(weft_hook *hook, const void *options, size_t bytes)
 weft_status weft_optim_add_hook(weft_optim *optim, weft_hook *hook, const void *options,
                                 size_t bytes)
 {
-    weft__hook **end = &optim->hooks;
+    weft__hook **end;
 
+    WEFT_TRY_NEW(optim);
+    end = &optim->hooks;
     while (*end != NULL)
         end = &(*end)->next;
     WEFT_TRY_NEW(*end = create(hook, options, bytes));

@@ -93,6 +93,7 @@ static weft_status take_hypers(weft_optim *optim, const double *hyper)
 
 static weft_status build(weft_optim *optim, const double *hyper)
 {
+    WEFT_TRY_NEW(optim->params);
     WEFT_TRY(take_hypers(optim, hyper));
     WEFT_TRY(take_slots(optim));
     return WEFT_OK;
@@ -100,9 +101,6 @@ static weft_status build(weft_optim *optim, const double *hyper)
 
 weft_optim *weft_optim_create(weft_params *params, const weft_rule *rule, const double *hyper)
 {
-    if (params == NULL)
-        return NULL;
-
     weft_optim *optim = weft_alloc_zeroed(sizeof *optim);
     if (optim == NULL)
         return NULL;

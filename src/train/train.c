@@ -140,17 +140,46 @@ static weft_status open_report(loop *l, int64_t resumed)
     return WEFT_OK;
 }
 
+static weft_status check(const weft_train_options *o)
+{
+    if (o->training.optim == NULL || o->training.batches == NULL || o->forward == NULL)
+        return WEFT_FAIL(WEFT_E_ARG, "training without %s",
+                         o->forward == NULL          ? "a forward function"
+                         : o->training.optim == NULL ? "an optimizer"
+                                                     : "batches");
+    if (o->value[0] == NULL)
+        return WEFT_FAIL(WEFT_E_ARG, "training without the name of a loss: .value is empty");
+    if (weft_batches_is_once(o->training.batches))
+        return WEFT_FAIL(WEFT_E_ARG, "training batches that end after one epoch: .once is set");
+    if (o->test != NULL && !weft_batches_is_once(o->test))
+        return WEFT_FAIL(WEFT_E_ARG, "test batches without end: .once is not set");
+    return WEFT_OK;
+}
+
+/* A run that has nothing left to do says so. */
+static void note_the_end(const loop *l, weft_position at)
+{
+    const bool speaks = l->training.comm == NULL || weft_comm_rank(l->training.comm) == 0;
+
+    if (l->o->table != NULL && speaks && at.epoch >= l->o->epochs && l->o->epochs > 0)
+        fprintf(l->o->table, "all %" PRId64 " epochs are done already, by step %" PRId64 "\n",
+                l->o->epochs, at.step);
+}
+
 static weft_status begin(loop *l)
 {
     weft_batches *const batches = l->training.batches;
+
+    WEFT_TRY(check(l->o));
 
     WEFT_TRY_NEW(l->tape = weft_tape_create());
     if (l->o->resume != NULL)
         WEFT_TRY(weft_checkpoint_load(&l->training, l->o->resume));
 
     const weft_position at = weft_batches_position(batches);
+    note_the_end(l, at);
     WEFT_TRY(open_report(l, at.step));
-    WEFT_TRY_NEW(l->progress = weft_progress_create(l->training.comm, l->o->progress, stderr,
+    WEFT_TRY_NEW(l->progress = weft_progress_create(l->training.comm, l->o->progress, l->o->bar,
                                                     l->o->epochs * weft_batches_per_epoch(batches),
                                                     at.step, weft_batches_rows(batches)));
     return WEFT_OK;

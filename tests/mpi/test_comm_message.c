@@ -32,6 +32,34 @@ static void check_arrives(int n, const weft_tensor *const *x)
     assert_everywhere(right);
 }
 
+/* Rank 0 sends x to rank 1, which receives what comes. */
+static void *take(void *arena, int64_t bytes)
+{
+    return weft_arena_take(arena, bytes);
+}
+
+static void check_any(int n, const weft_tensor *const *x)
+{
+    weft_arena      *arena = weft_arena_create(1 << 20, NULL);
+    weft_tensor      got[WEFT_MAX_PARTS];
+    int              n_got = 0;
+    bool             right = true;
+    const weft_route away = to(1), back = to(0);
+
+    if (rank == 0)
+        assert_ok(weft_comm_send(comm, &away, n, x));
+    if (rank == 1) {
+        assert_ok(weft_comm_recv_any(comm, &back, take, arena, &n_got, got));
+        right = n_got == n;
+    }
+    for (int i = 0; rank == 1 && right && i < n; i++)
+        right = got[i].dtype == x[i]->dtype && weft_tensor_same_shape(&got[i], x[i]) &&
+                comm_test_counts_from(&got[i], 7 + i) &&
+                (uintptr_t)got[i].data % WEFT_ALIGNMENT == 0;
+    weft_arena_destroy(arena);
+    assert_everywhere(right);
+}
+
 static void every_dtype_and_shape_arrives(void **state)
 {
     (void)state;
@@ -71,6 +99,23 @@ static void messages_around_a_chunk_arrive(void **state)
         check_arrives(2, (const weft_tensor *[]){ x, y });
         weft_tensor_destroy(x);
         weft_tensor_destroy(y);
+    }
+}
+
+/* Around a MiB, where the header begins to travel alone. */
+static void messages_around_the_longest_short_one_arrive(void **state)
+{
+    (void)state;
+    for (int64_t n = (1 << 20) - 1; n <= (1 << 20) + 1; n++) {
+        weft_tensor *x = comm_test_vector(WEFT_U8, n, 7), *y = comm_test_vector(WEFT_U8, 10, 8);
+        weft_tensor *z = comm_test_vector(WEFT_U8, 0, 9);
+        check_arrives(1, (const weft_tensor *[]){ x });
+        check_arrives(3, (const weft_tensor *[]){ x, y, z });
+        check_any(1, (const weft_tensor *[]){ x });
+        check_any(3, (const weft_tensor *[]){ x, y, z });
+        weft_tensor_destroy(x);
+        weft_tensor_destroy(y);
+        weft_tensor_destroy(z);
     }
 }
 
@@ -193,33 +238,6 @@ static void one_tensor_can_be_in_two_messages_at_a_time(void **state)
 
 /* ---- receiving what comes ---- */
 
-static void *take(void *arena, int64_t bytes)
-{
-    return weft_arena_take(arena, bytes);
-}
-
-static void check_any(int n, const weft_tensor *const *x)
-{
-    weft_arena      *arena = weft_arena_create(1 << 20, NULL);
-    weft_tensor      got[WEFT_MAX_PARTS];
-    int              n_got = 0;
-    bool             right = true;
-    const weft_route away = to(1), back = to(0);
-
-    if (rank == 0)
-        assert_ok(weft_comm_send(comm, &away, n, x));
-    if (rank == 1) {
-        assert_ok(weft_comm_recv_any(comm, &back, take, arena, &n_got, got));
-        right = n_got == n;
-    }
-    for (int i = 0; rank == 1 && right && i < n; i++)
-        right = got[i].dtype == x[i]->dtype && weft_tensor_same_shape(&got[i], x[i]) &&
-                comm_test_counts_from(&got[i], 7 + i) &&
-                (uintptr_t)got[i].data % WEFT_ALIGNMENT == 0;
-    weft_arena_destroy(arena);
-    assert_everywhere(right);
-}
-
 static void what_comes_is_received_whatever_it_is(void **state)
 {
     (void)state;
@@ -267,6 +285,8 @@ int main(int argc, char **argv)
         comm_test(a_tuple_of_all_dtypes_is_one_message),
         comm_test_with(a_tuple_of_all_dtypes_is_one_message, small_chunks),
         comm_test_with(messages_around_a_chunk_arrive, small_chunks),
+        comm_test(messages_around_the_longest_short_one_arrive),
+        comm_test_with(messages_around_the_longest_short_one_arrive, small_chunks),
         comm_test(a_chain_of_ranks_passes_numbers_on),
         comm_test_with(a_chain_of_ranks_passes_numbers_on, small_chunks),
         comm_test(both_may_send_first_whatever_the_size),

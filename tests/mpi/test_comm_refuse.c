@@ -68,6 +68,36 @@ static const clash list[] = {
       2,
       WEFT_E_STATE,
       { "is of micro-batch 2", "micro-batch 0", "" } },
+    { WEFT_F32,
+      WEFT_F32,
+      500000,
+      10,
+      2,
+      1,
+      0,
+      0,
+      WEFT_E_SHAPE,
+      { "has 2 tensors", "takes 1", "" } },
+    { WEFT_F32,
+      WEFT_F32,
+      500000,
+      500001,
+      2,
+      2,
+      0,
+      0,
+      WEFT_E_SHAPE,
+      { "(500000) f32", "(500001) f32", "" } },
+    { WEFT_F32,
+      WEFT_F32,
+      10,
+      500000,
+      1,
+      1,
+      0,
+      0,
+      WEFT_E_SHAPE,
+      { "(10) f32", "(500000) f32", "" } },
     { WEFT_F32, WEFT_F32, 5, 5000, 1, 1, 0, 2, WEFT_E_STATE, { "is of micro-batch 2", "", "" } },
 };
 enum { CLASHES = sizeof list / sizeof *list };
@@ -134,7 +164,7 @@ static void what_comes_must_be_of_the_same_mode_and_micro_batch(void **state)
     const weft_route route = to(0);
     int              n;
 
-    for (int64_t length = 5; length <= 5000; length *= 1000) {
+    for (int64_t length = 5; length <= 5000000; length *= 1000) {
         const clash mode = { .n_sent = length, .parts_sent = 1, .mode = 1 };
         const clash batch = { .n_sent = length, .parts_sent = 1, .micro_batch = 4 };
         if (rank == 0) {
