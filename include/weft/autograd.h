@@ -166,7 +166,7 @@ WEFT_API weft_status weft_gradcheck(weft_var *(*formula)(weft_vars x, void *cont
  * has nothing to give to input i sets node->gin[i] to NULL: no contribution.
  * A node none of whose outputs got a gradient is not played; of several outputs
  * those without one have has_grad false, and count as zero.
- * examples/ and src/ops/relu.c show it whole.
+ * src/ops/relu.c shows it whole.
  */
 
 /** A kind of operator. */
