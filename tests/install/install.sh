@@ -26,6 +26,13 @@ runs() {
 {
 	cp "$WEFT_ROOT/tests/install/user.c" user.c
 	runs "C" cc -std=c11 $strict user.c -o user $(pkg-config --cflags --libs weft)
+	sed -n '/^```c$/,/^```$/p' "$WEFT_ROOT/README.md" | grep -v '^```' >readme.c
+	cc -std=c11 $strict readme.c -o readme $(pkg-config --cflags --libs weft) || fail "README: does not build"
+	for size in 1 2; do
+		"$WEFT_ROOT/scripts/launch.sh" --shared -n $size ./readme </dev/null >said || fail "README: does not run"
+		grep '^    loss ' "$WEFT_ROOT/README.md" | sed 's/^ *//' | cmp - said || fail "README: prints $(cat said)"
+	done
+	echo "passed: the README's program"
 	runs "C++" c++ -x c++ -std=c++11 $strict user.c -x none -o user $(pkg-config --cflags --libs weft)
 	rm "$LD_LIBRARY_PATH"/libweft.so*
 	runs "C, static" cc -std=c11 user.c -o user $(pkg-config --static --cflags --libs weft)
