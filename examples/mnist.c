@@ -24,7 +24,7 @@ int mnist_options_read(int argc, char **argv, const char *about, mnist_options *
         { 0, "dtype", WEFT_OPTION_WORD, &dtype, "f32|f64", "of all real numbers" },
         { 0, "data", WEFT_OPTION_TEXT, &o->data, "DIR",
           "IDX files; else $WEFT_DATA, else Fashion-MNIST as Debian packages it" },
-        { 0, "threads", WEFT_OPTION_COUNT, &o->threads, "N", "a rank" },
+        { 0, "threads", WEFT_OPTION_FEW, &o->threads, "N", "a rank" },
         { 0, "progress", WEFT_OPTION_WORD, &progress, "auto|on|off", "a bar while training" },
         { 0 },
     };

@@ -4,6 +4,7 @@
  * a label, a signature (kind, dtype, count, peer) and a deadline. A wait past it
  * returns WEFT_E_TIMEOUT with these in its message, and the communicator is then
  * **broken**: every later call on it returns WEFT_E_STATE, and the job should end.
+ * So it is after WEFT_E_COMM, and after a collective that ranks called differently.
  * Waiting means testing, then yielding the core, then sleeping shortly, since
  * ranks may outnumber cores.
  *
@@ -34,7 +35,7 @@ typedef struct weft_comm weft_comm;
 
 typedef struct weft_comm_options {
     double  deadline;    /**< seconds that one wait may take; 0: $WEFT_DEADLINE, else 300 */
-    int64_t chunk_bytes; /**< the most in one MPI message; 0: 2^30 */
+    int64_t chunk_bytes; /**< the most of a tensor in one MPI message, up to 2^30; 0: 2^30 */
 } weft_comm_options;
 
 /** Make one over the ranks of @p mpi. **Collective** over @p mpi. @p options are
@@ -101,6 +102,7 @@ typedef struct weft_request weft_request;
 
 /** Start sending tensors as one message; never waits, whatever their size. They
  * are borrowed until weft_comm_wait() on the request. Any dtypes and shapes.
+ * Up to a MiB travels as one MPI message, more as a header and its pieces.
  * The request is owned: waiting for it ends it. Allocates nothing in a steady
  * step.
  * @return NULL: WEFT_E_ARG for a peer that is no other rank, an edge or number of
@@ -119,7 +121,8 @@ WEFT_API weft_status weft_comm_send(weft_comm *comm, const weft_route *route, in
 
 /** Receive into tensors of the number, shapes and dtypes that the peer sends.
  * @return WEFT_E_SHAPE, WEFT_E_DTYPE, WEFT_E_STATE (another mode or micro-batch),
- *         naming both sides; the message is then consumed. */
+ *         naming both sides; the message is then consumed, and what the tensors
+ *         hold is of no use. */
 WEFT_API weft_status weft_comm_recv(weft_comm *comm, const weft_route *route, int n,
                                     weft_tensor *const *x);
 
@@ -134,8 +137,9 @@ WEFT_API weft_status weft_comm_recv_any(weft_comm *comm, const weft_route       
 /* ---- collectives ------------------------------------------------------------
  *
  * **Collective**, all: every rank calls the same one, with equal shapes and
- * dtypes where nothing else is said, in the same order. @p label is borrowed for
- * good: a literal. Any dtype but where said.
+ * dtypes where nothing else is said, in the same order and under the same label:
+ * else WEFT_E_STATE, naming both. @p label is borrowed for good: a literal. Any dtype
+ * but where said.
  *
  * All return WEFT_E_ARG or WEFT_E_DTYPE for an argument that is wrong here: this rank
  * then takes no part, and the others wait for it until their deadline. WEFT_E_SHAPE,
@@ -147,7 +151,8 @@ WEFT_API weft_status weft_comm_recv_any(weft_comm *comm, const weft_route       
 typedef enum weft_reduction { WEFT_REDUCE_SUM, WEFT_REDUCE_MEAN, WEFT_REDUCE_MAX } weft_reduction;
 
 /** x <- the sum, mean (f32 and f64 only; sum, then one division) or maximum over
- * ranks; the same bits on every rank. @return as above. */
+ * ranks; the same bits on every rank. A maximum of which one side is not a number may
+ * be either. @return as above. */
 WEFT_API weft_status weft_comm_allreduce(weft_comm *comm, weft_tensor *x, weft_reduction how,
                                          const char *label);
 

@@ -50,6 +50,7 @@ typedef enum weft_option_kind {
     WEFT_OPTION_FLAG,  /**< bool *: set to true */
     WEFT_OPTION_COUNT, /**< int64_t *: 1 or more */
     WEFT_OPTION_INT,   /**< int64_t *: 0 or more */
+    WEFT_OPTION_FEW,   /**< int64_t *: 1 to 1024, as threads */
     WEFT_OPTION_REAL,  /**< double * */
     WEFT_OPTION_TEXT,  /**< const char ** */
     WEFT_OPTION_WORD,  /**< const char **: one of the words in argument, parted by | */

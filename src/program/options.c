@@ -28,6 +28,7 @@ static void print_default(const weft_option *o)
         break;
     case WEFT_OPTION_COUNT:
     case WEFT_OPTION_INT:
+    case WEFT_OPTION_FEW:
         printf(" (%" PRId64 ")", *(const int64_t *)o->to);
         break;
     case WEFT_OPTION_REAL:
@@ -69,13 +70,13 @@ static int help(const command_line *line)
 
 /* ---- values ----------------------------------------------------------------- */
 
-static bool read_int(const char *text, int64_t least, int64_t *to)
+static bool read_int(const char *text, int64_t least, int64_t most, int64_t *to)
 {
     char *end;
     errno = 0;
     const long long value = strtoll(text, &end, 10);
 
-    if (errno != 0 || end == text || *end != '\0' || value < least)
+    if (errno != 0 || end == text || *end != '\0' || value < least || value > most)
         return false;
     *to = value;
     return true;
@@ -114,9 +115,11 @@ static bool read_value(const weft_option *o, const char *text)
         *(bool *)o->to = true;
         return true;
     case WEFT_OPTION_COUNT:
-        return read_int(text, 1, o->to);
+        return read_int(text, 1, INT64_MAX, o->to);
     case WEFT_OPTION_INT:
-        return read_int(text, 0, o->to);
+        return read_int(text, 0, INT64_MAX, o->to);
+    case WEFT_OPTION_FEW:
+        return read_int(text, 1, 1024, o->to);
     case WEFT_OPTION_REAL:
         return read_real(text, o->to);
     case WEFT_OPTION_WORD:
@@ -137,6 +140,7 @@ static const char *wanted(const weft_option *o)
         [WEFT_OPTION_FLAG] = "nothing",
         [WEFT_OPTION_COUNT] = "a whole number from 1",
         [WEFT_OPTION_INT] = "a whole number from 0",
+        [WEFT_OPTION_FEW] = "a whole number from 1 to 1024",
         [WEFT_OPTION_REAL] = "a number",
         [WEFT_OPTION_TEXT] = "a text",
     };

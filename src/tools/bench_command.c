@@ -15,7 +15,7 @@
 
 static const bench_workload *const workloads[] = { &bench_w1 };
 
-enum { WORKLOADS = sizeof workloads / sizeof *workloads, MAX_REPS = 100 };
+enum { WORKLOADS = sizeof workloads / sizeof *workloads, MAX_REPS = 100, MAX_SECONDS = 3600 };
 
 typedef struct {
     weft_comm            *world;
@@ -154,6 +154,28 @@ static const bench_workload *find(const char *name)
     return workloads[0];
 }
 
+static int refuse(const bench *b, const char *option, int most)
+{
+    if (weft_comm_rank(b->world) == 0)
+        fprintf(stderr, "bench: --%s wants a number above 0, %d at most; see bench --help\n",
+                option, most);
+    return 2;
+}
+
+static int check_and_run(const bench *b)
+{
+    if (b->reps > MAX_REPS)
+        return refuse(b, "reps", MAX_REPS);
+    if (!(b->seconds > 0 && b->seconds <= MAX_SECONDS))
+        return refuse(b, "seconds", MAX_SECONDS);
+    WEFT_MUST(run(b));
+    return 0;
+}
+
+static const char about[] =
+    "Measures samples/s of training. On several ranks each has the whole model and a batch\n"
+    "of its own, gradients are averaged, and samples are counted over all ranks.";
+
 int bench_command(int argc, char **argv)
 {
     const char *name = "w1", *dtype = "f32";
@@ -163,24 +185,23 @@ int bench_command(int argc, char **argv)
     const weft_option option[] = {
         { 'w', "workload", WEFT_OPTION_WORD, &name, "w1", "w1: 784-1000-1000-10, ReLU, Adam" },
         { 'b', "batch", WEFT_OPTION_COUNT, &b.o.batch, "N", "samples a step on each rank" },
-        { 't', "threads", WEFT_OPTION_COUNT, &threads, "N", "a rank" },
+        { 't', "threads", WEFT_OPTION_FEW, &threads, "N", "a rank" },
         { 0, "dtype", WEFT_OPTION_WORD, &dtype, "f32|f64", "of all real numbers" },
         { 0, "reps", WEFT_OPTION_COUNT, &b.reps, "N", "repetitions; figures are medians" },
         { 0, "seconds", WEFT_OPTION_REAL, &b.seconds, "S", "a repetition" },
-        { 0, "samples", WEFT_OPTION_COUNT, &b.o.samples, "N", "in the training set" },
+        { 0, "samples", WEFT_OPTION_COUNT, &b.o.samples, "N", "in a training set made up" },
         { 0, "data", WEFT_OPTION_TEXT, &b.o.data, "DIR", "IDX files; else as the examples do" },
         { 0 },
     };
-    const int ends = weft_options_parse(argc, argv, "Measures samples/s of training.", option);
+    const int ends = weft_options_parse(argc, argv, about, option);
     if (ends >= 0)
         return ends;
 
     b.workload = find(name);
-    b.reps = b.reps < MAX_REPS ? b.reps : MAX_REPS;
     WEFT_MUST(weft_dtype_parse(dtype, &b.o.dtype));
     weft_threads_set((int)threads);
     WEFT_MUST_NEW(b.world = weft_comm_create(MPI_COMM_WORLD, NULL));
-    WEFT_MUST(run(&b));
+    const int status = check_and_run(&b);
     weft_comm_destroy(b.world);
-    return 0;
+    return status;
 }

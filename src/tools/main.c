@@ -42,6 +42,8 @@ static int version(void)
 
 static int run(int argc, char **argv)
 {
+    static char name[40];
+
     if (argc < 2)
         return usage(2);
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
@@ -49,8 +51,11 @@ static int run(int argc, char **argv)
     if (strcmp(argv[1], "--version") == 0)
         return version();
     for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], table[i].name) == 0)
+        if (strcmp(argv[1], table[i].name) == 0) {
+            snprintf(name, sizeof name, "weft %s", table[i].name);
+            argv[1] = name; /* what its --help and complaints begin with */
             return table[i].run(argc - 1, argv + 1);
+        }
     return usage(2);
 }
 

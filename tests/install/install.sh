@@ -22,7 +22,7 @@ runs() {
 	echo "passed: $name"
 }
 
-# shellcheck disable=SC2046,SC2086 # flags are words
+# shellcheck disable=SC2046,SC2086,SC2016 # flags are words; backquotes are C's fence
 {
 	cp "$WEFT_ROOT/tests/install/user.c" user.c
 	runs "C" cc -std=c11 $strict user.c -o user $(pkg-config --cflags --libs weft)

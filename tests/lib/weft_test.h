@@ -19,9 +19,10 @@
 /* The call fails with this status, and with a message. */
 #define assert_fails(status, call) weft_test_fails((status), (call), #call, __FILE__, __LINE__)
 
-/* |expected - got| <= tolerance. Two NaNs are near, and so are equal infinities. */
+/* |expected - got| <= tolerance, in float or double. Two NaNs are near, and so are
+ * equal infinities. */
 #define assert_near(expected, got, tolerance)                                                      \
-    weft_test_near((expected), (got), (tolerance), #got, __FILE__, __LINE__)
+    weft_test_near((double)(expected), (double)(got), (tolerance), #got, __FILE__, __LINE__)
 
 /* The last failure's message has these words in it. */
 #define assert_message_has(text) weft_test_message_has((text), __FILE__, __LINE__)

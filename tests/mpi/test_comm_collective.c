@@ -189,24 +189,50 @@ static void alltoall_is_a_transpose(void **state)
     }
 }
 
-static void scalars_and_empty_tensors_go_through_all(void **state)
+/* One tensor of shape s through each; rank k's begins with k. */
+static void check_all(weft_dtype dtype, int s)
+{
+    const int      ndim = comm_test_shape[s].ndim;
+    const int64_t *shape = comm_test_shape[s].shape;
+    weft_tensor   *x = comm_test_tensor(dtype, ndim, shape, rank), *own = weft_tensor_copy(x);
+    bool           right = true;
+
+    for (int k = 0; k < size; k++) {
+        all[k] = comm_test_tensor(dtype, ndim, shape, 99);
+        other[k] = comm_test_tensor(dtype, ndim, shape, 99);
+    }
+    const weft_tensor *const *read = (const weft_tensor *const *)all;
+
+    assert_ok(weft_comm_gather(comm, x, rank == size - 1 ? all : NULL, size - 1, "x"));
+    for (int k = 0; k < size; k++)
+        right &= comm_test_counts_from(all[k], rank == size - 1 ? k : 99);
+    assert_ok(weft_comm_allgather(comm, x, all, "x"));
+    for (int k = 0; k < size; k++)
+        right &= comm_test_counts_from(all[k], k);
+    assert_ok(weft_comm_alltoall(comm, read, other, "x")); /* from each the one of this rank */
+    for (int k = 0; k < size; k++)
+        right &= comm_test_counts_from(other[k], rank);
+    weft_tensor_fill(x, 99);
+    assert_ok(weft_comm_scatter(comm, rank == 0 ? read : NULL, x, 0, "x"));
+    right &= comm_test_counts_from(x, rank);
+    assert_ok(weft_comm_bcast(comm, own, size - 1, "x"));
+    right &= comm_test_counts_from(own, size - 1);
+    weft_tensor_fill(x, 1);
+    assert_ok(weft_comm_allreduce(comm, x, WEFT_REDUCE_SUM, "x"));
+    right &= comm_test_counts_from(x, size);
+    assert_everywhere(right);
+    end_all(all);
+    end_all(other);
+    weft_tensor_destroy(own);
+    weft_tensor_destroy(x);
+}
+
+static void scalars_and_empty_tensors_go_through_all(void **state) /* C60, C61 */
 {
     (void)state;
-    for (int s = 1; s <= 2; s++) { /* (), (0, 3) */
-        weft_tensor *x =
-            comm_test_tensor(WEFT_I64, comm_test_shape[s].ndim, comm_test_shape[s].shape, rank);
-        bool right = true;
-        for (int k = 0; k < size; k++)
-            all[k] = comm_test_tensor(WEFT_I64, x->ndim, x->shape, 99);
-        assert_ok(weft_comm_allgather(comm, x, all, "x"));
-        for (int k = 0; k < size; k++)
-            right &= comm_test_counts_from(all[k], k);
-        assert_ok(
-            weft_comm_scatter(comm, rank == 0 ? (const weft_tensor *const *)all : NULL, x, 0, "x"));
-        assert_everywhere(right && comm_test_counts_from(x, rank));
-        end_all(all);
-        weft_tensor_destroy(x);
-    }
+    for (int s = 1; s <= 2; s++) /* (), (0, 3) */
+        for (int dtype = 0; dtype < COMM_TEST_DTYPES; dtype++)
+            check_all((weft_dtype)dtype, s);
 }
 
 /* ---- what does not fit ---- */

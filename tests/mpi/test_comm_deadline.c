@@ -2,6 +2,21 @@
  * of its communicator; nothing hangs after it. On 2 ranks and more. */
 #include "comm_test.h"
 
+#include <stdio.h>
+
+/* The message says that at least the deadline was waited; how much more, is the
+ * machine's affair. */
+static double waited(void)
+{
+    const char *const words = strstr(weft_error_message(), ", waited ");
+    double            seconds = -1;
+    if (words == NULL || sscanf(words, ", waited %lf s (operation 1)", &seconds) != 1)
+        print_error("no waiting time in: %s\n", weft_error_message());
+    return seconds;
+}
+
+#define assert_waited(deadline) assert_true(waited() >= (deadline))
+
 /* Waits are short only once all ranks are there. */
 static int open_hurried(void **state)
 {
@@ -45,7 +60,7 @@ static void check_broken(const char *says)
     assert_fails(WEFT_E_STATE, weft_comm_agree(comm, WEFT_OK, "later"));
     assert_null(weft_comm_split(comm, 0, 0));
     assert_int_equal(WEFT_E_STATE, weft_error_status());
-    assert_true(weft_seconds() - begun < 0.2);
+    assert_true(weft_seconds() - begun < 0.3); /* none of them waits */
     assert_int_equal(done, weft_comm_traffic(comm).operations);
     weft_tensor_destroy(x);
 }
@@ -59,12 +74,11 @@ static void nobody_sends(void **state)
 
     assert_fails(WEFT_E_TIMEOUT, weft_comm_recv(comm, &route, 1, &x));
     assert_true(weft_seconds() - begun >= 0.3);
-    assert_message_has(
-        rank == 0
-            ? "recv of edge 3 'l1 to l2' from rank 1, micro-batch 0, waited 0.3 s (operation 1)"
-            : "recv of edge 3 'l1 to l2' from rank 0, micro-batch 0, waited 0.3 s (operation 1)");
+    assert_message_has(rank == 0 ? "recv of edge 3 'l1 to l2' from rank 1, micro-batch 0, waited "
+                                 : "recv of edge 3 'l1 to l2' from rank 0, micro-batch 0, waited ");
+    assert_waited(0.3);
     assert_true(weft_comm_traffic(comm).seconds_waited >= 0.3);
-    check_broken("waited 0.3 s (operation 1)");
+    check_broken("micro-batch 0, waited ");
     weft_tensor_destroy(x);
 }
 
@@ -86,7 +100,8 @@ static void nobody_sends_anything(void **state)
 
     assert_fails(WEFT_E_TIMEOUT, weft_comm_recv_any(comm, &route, no_memory, NULL, &n, got));
     assert_message_has("recv of edge 16000 backward from rank");
-    assert_message_has("micro-batch 7, waited 0.3 s");
+    assert_message_has("micro-batch 7, waited ");
+    assert_waited(0.3);
 }
 
 /* A long message waits for its receiver; this one never comes. */
@@ -115,7 +130,7 @@ static void a_rank_stays_away(const char *says, weft_status (*call)(void))
     assert_fails(WEFT_E_TIMEOUT, call());
     assert_true(weft_seconds() - begun < 10);
     assert_message_has(says);
-    assert_message_has("waited 0.3 s (operation 1)");
+    assert_waited(0.3);
     check_broken(says);
 }
 
@@ -200,7 +215,7 @@ static void a_split_without_one_rank_ends(void **state)
     assert_null(weft_comm_split(comm, 0, 0));
     assert_int_equal(WEFT_E_TIMEOUT, weft_error_status());
     assert_message_has("split with rank");
-    assert_message_has("waited 0.3 s (operation 1)");
+    assert_waited(0.3);
 }
 
 /* Destroy is collective; a rank that comes alone leaves after the deadline. */
@@ -241,7 +256,7 @@ static void the_deadline_can_be_changed(void **state)
     assert_true(weft_comm_deadline(comm) == 0.05);
     if (rank != 0) {
         assert_fails(WEFT_E_TIMEOUT, call_barrier());
-        assert_message_has("waited 0.1 s");
+        assert_waited(0.05);
     }
 }
 

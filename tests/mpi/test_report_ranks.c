@@ -4,6 +4,7 @@
 #include "weft/train.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static weft_comm *comm;
@@ -151,11 +152,11 @@ static void a_row_takes_two_collectives(void **state)
 static void only_rank_0_writes(void **state)
 {
     (void)state;
-    char  path[] = "/tmp/weft-report-of-rank-0";
+    char  folder[] = "/tmp/weft-test-XXXXXX", path[40];
     FILE *table = tmpfile();
 
-    path[strlen(path) - 1] = (char)('0' + rank);
-    unlink(path);
+    assert_everywhere(mkdtemp(folder) != NULL && table != NULL);
+    snprintf(path, sizeof path, "%s/log.jsonl", folder);
     weft_report *r =
         create((weft_report_options){ .column = { "a" }, .table = table, .log = path });
     assert_ok(weft_report_add(r, "a", value(rank), 1));
@@ -165,6 +166,7 @@ static void only_rank_0_writes(void **state)
     weft_report_destroy(r);
     fclose(table);
     unlink(path);
+    assert_everywhere(rmdir(folder) == 0);
 }
 
 static void only_rank_0_shows_progress(void **state)

@@ -1,6 +1,7 @@
 /* Messages as operators: values, gradients, order, counts, on 2 to 4 ranks. The
  * undivided computation is made on every rank and compared with. */
 #include "mpi_test.h"
+#include "weft/nn.h"
 #include "weft/ops.h"
 #include "weft/parallel.h"
 
@@ -454,11 +455,51 @@ static void the_tutorials_recipe_runs_both_messages(void **state) /* C17, C18 */
     assert_everywhere(rank != 0 || (grad_at(a, 0) == 2 && grad_at(b, 0) == 5));
 }
 
-static void steps_repeat_with_the_same_gradients(void **state) /* C19 */
+static void steps_repeat_with_the_same_gradients(void **state)
 {
     (void)state;
     for (int step = 0; step < 5; step++)
         two_messages(2, 1, 1);
+}
+
+/* One step over two ranks with W on the first: loss = 3 sum(x W^T), x = 5. */
+static weft_status step_with(weft_layer *linear)
+{
+    const double five = 5;
+    weft_var    *end = NULL;
+
+    assert_ok(weft_tape_clear(tape));
+    if (rank == 0)
+        end = weft_send(comm,
+                        weft_one(weft_forward(linear, weft_reshape(variable(tape, 1, &five), 2,
+                                                                   (int64_t[]){ 1, 1 }))),
+                        1);
+    if (rank == 1)
+        end = weft_sum(weft_scale(recv_one(0, NULL), 3));
+    return rank < 2 ? weft_backward(end) : WEFT_OK;
+}
+
+/* Before its first gradient a parameter's buffer may hold anything; the reference
+ * fills it with NaN and adds. */
+static void a_gradient_never_cleared_begins_with_the_first_and_adds_the_next(void **state) /* C19 */
+{
+    const weft_linear_options alone = { .W = { WEFT_CONSTANT, 2 }, .no_bias = true };
+    weft_layer               *linear = weft_linear_create(1, 1, &alone);
+    weft_params *params = weft_params_create(linear, &(weft_params_options){ .dtype = WEFT_F64 });
+    const weft_var *W = weft_params_var(params, 0);
+    (void)state;
+
+    weft_tensor_fill(weft_params_flat_grads(params), (double)NAN);
+    for (int step = 1; step <= 3; step++) {
+        assert_everywhere(step_with(linear) == WEFT_OK);
+        assert_everywhere(rank != 0 || grad_at(W, 0) == 15 * step);
+    }
+    weft_params_clear_grads(params);
+    assert_everywhere(step_with(linear) == WEFT_OK);
+    assert_everywhere(rank != 0 || grad_at(W, 0) == 15);
+    assert_ok(weft_tape_clear(tape));
+    weft_params_destroy(params);
+    weft_layer_destroy(linear);
 }
 
 static void a_tape_need_not_be_named_where_a_delegate_is(void **state)
@@ -635,6 +676,7 @@ int main(int argc, char **argv)
         with(gradients_are_matched_by_message_and_not_by_arrival),
         with(the_tutorials_recipe_runs_both_messages),
         with(steps_repeat_with_the_same_gradients),
+        with(a_gradient_never_cleared_begins_with_the_first_and_adds_the_next),
         with(a_tape_need_not_be_named_where_a_delegate_is),
         with(inference_sends_values_and_no_gradients),
         with(two_ranks_in_different_modes_are_told_so),
