@@ -51,6 +51,7 @@ static void load_and_predict(const char *path, const weft_tensor *x, const weft_
     weft_layer  *line;
     weft_params *theta;
     weft_tape   *tape;
+    weft_var    *y;
 
     WEFT_MUST_NEW(line = weft_linear_create(2, 1, NULL));
     WEFT_MUST_NEW(theta = weft_params_create(line, NULL));
@@ -63,9 +64,7 @@ static void load_and_predict(const char *path, const weft_tensor *x, const weft_
     /* One row of all samples, without a copy. */
     WEFT_MUST_NEW(tape = weft_tape_create());
     WEFT_MUST(weft_tape_mode_set(tape, WEFT_INFER));
-    weft_var *const y = weft_forward(line, weft_slice(weft_input(tape, x), 7, 8));
-    if (y == NULL)
-        weft_end_job(WEFT_HERE, "predict");
+    WEFT_MUST_NEW(y = weft_forward(line, weft_slice(weft_input(tape, x), 7, 8)));
     printf("sample 7: predicted %.4f, measured %.4f\n", weft_item(y), weft_tensor_get(t, 7));
 
     weft_tape_destroy(tape);

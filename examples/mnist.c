@@ -23,8 +23,8 @@ int mnist_options_read(int argc, char **argv, const char *about, mnist_options *
         { 0, "seed", WEFT_OPTION_INT, &o->seed, "N", "of initial weights and order" },
         { 0, "dtype", WEFT_OPTION_WORD, &dtype, "f32|f64", "of all real numbers" },
         { 0, "data", WEFT_OPTION_TEXT, &o->data, "DIR",
-          "IDX files; else $WEFT_DATA, else Fashion-MNIST as Debian packages it" },
-        { 0, "threads", WEFT_OPTION_FEW, &o->threads, "N", "a rank" },
+          "IDX files; else $WEFT_DATA, else Debian's Fashion-MNIST" },
+        { 0, "threads", WEFT_OPTION_FEW, &o->threads, "N", "of each rank" },
         { 0, "progress", WEFT_OPTION_WORD, &progress, "auto|on|off", "a bar while training" },
         { 0 },
     };

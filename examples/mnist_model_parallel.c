@@ -39,11 +39,6 @@ static weft_chain_list *network(weft_comm *world, const mnist_options *o)
     return model;
 }
 
-static weft_vars forward(void *model, weft_tape *tape, weft_vars batch)
-{
-    return weft_chain_list_forward(model, tape, batch);
-}
-
 int main(int argc, char **argv)
 {
     mnist_options    o;
@@ -86,8 +81,6 @@ int main(int argc, char **argv)
             .batches = batches,
             .seed = (uint64_t)o.seed,
         },
-        .forward = forward,
-        .context = model,
         .value = { "loss", "accuracy" },
         .test = test,
         .epochs = o.epochs,

@@ -58,6 +58,9 @@ fi
 cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 [ $((ranks * threads)) -le "$cores" ] || shared=yes
 
+# Threads that spin for a core that others need slow everybody down a hundredfold.
+[ $shared = no ] || export OMP_WAIT_POLICY="${OMP_WAIT_POLICY-passive}"
+
 openmpi() {
 	# Without --quiet a rank that fails has its one line buried under twenty.
 	echo "--quiet -n $ranks --oversubscribe"
@@ -66,7 +69,7 @@ openmpi() {
 	[ $shared = no ] && [ "$threads" = 1 ] || echo --bind-to none
 	[ $shared = no ] || echo --mca mpi_yield_when_idle 1
 	# The environment does not reach other nodes unless named.
-	env | sed -n 's/^\(WEFT_[A-Z_]*\)=.*/-x \1/p'
+	env | sed -n 's/^\(WEFT_[A-Z_]*\|OMP_WAIT_POLICY\)=.*/-x \1/p'
 }
 
 slurm() {

@@ -13,7 +13,8 @@ set -eu
 
 # A package, what it is for (train, check; with ? if Weft can do without), and how
 # to know it where there is no apt: a command, a pkg-config name (of several, one
-# is enough), a file, or - for what comes with another.
+# is enough), a file, a header that a compiler finds, or - for what comes with
+# another.
 packages='
 gcc                     train   command:cc|gcc|clang
 libc6-dev               train   file:/usr/include/stdio.h
@@ -21,10 +22,10 @@ meson                   train   command:meson
 ninja-build             train   command:ninja|ninja-build
 pkg-config              train   command:pkg-config|pkgconf
 openmpi-bin             train   command:mpiexec|srun
-libopenmpi-dev          train   package:ompi-c|ompi|mpich|mpi-c command:mpicc
+libopenmpi-dev          train   package:ompi-c|ompi|mpich|mpi-c compiles:mpicc,mpi.h
 libopenblas-openmp-dev  train   package:openblas|cblas|blas
 libdnnl-dev             train?  file:/usr/include/dnnl.h
-libhdf5-dev             train   package:hdf5-serial|hdf5 command:h5cc
+libhdf5-dev             train   package:hdf5-serial|hdf5 compiles:h5cc,hdf5.h
 zlib1g-dev              train   package:zlib
 libjansson-dev          train   package:jansson
 dataset-fashion-mnist   train?  file:/usr/share/datasets/fashion-mnist
@@ -46,7 +47,8 @@ want=train
 case ${1-} in
 '') ;;
 --check) want=check ;;
-*) sed -n '2,/^set/ { /^#/ s/^# \{0,1\}//p; }' "$0" && exit 2 ;;
+-h | --help) sed -n '2,/^set/ { /^#/ s/^# \{0,1\}//p; }' "$0" && exit 0 ;;
+*) echo "setup: what is $1? See --help" >&2 && exit 2 ;;
 esac
 
 say() { echo "setup: $*"; }
@@ -68,12 +70,13 @@ missing() {
 here() {
 	for how; do
 		kind=${how%%:*}
-		for name in $(echo "${how#*:}" | tr '|' ' '); do
+		for it in $(echo "${how#*:}" | tr '|' ' '); do
 			case $kind in
 			-) return 0 ;;
-			command) command -v "$name" >/dev/null && return 0 ;;
-			package) pkg-config --exists "$name" 2>/dev/null && return 0 ;;
-			file) [ -e "$name" ] && return 0 ;;
+			command) command -v "$it" >/dev/null && return 0 ;;
+			package) pkg-config --exists "$it" 2>/dev/null && return 0 ;;
+			file) [ -e "$it" ] && return 0 ;;
+			compiles) echo "#include <${it#*,}>" | "${it%,*}" -E - >/dev/null 2>&1 && return 0 ;;
 			esac
 		done
 	done
@@ -120,7 +123,7 @@ apt() {
 		{ tail -n 20 "$list" >&2 && return 1; }
 }
 
-say "installing $(echo "$lack" | tr '\n' ' ')"
+say "installing, which takes a minute or two: $(echo "$lack" | tr '\n' ' ')"
 apt update -q || say "the list of packages could not be renewed; trying with the old one"
 
 # What Weft can do without is left out where this release does not have it.

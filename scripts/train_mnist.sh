@@ -13,6 +13,14 @@ set -eu
 
 cd "$(dirname "$0")/.."
 
+case ${1-} in
+-h | --help)
+	sed -n '2,/^set/ { /^#/ s/^# \{0,1\}//p; }' "$0"
+	[ -x build/examples/mnist_model_parallel ] || exit 0
+	echo && exec scripts/launch.sh -n 1 build/examples/mnist_model_parallel --help
+	;;
+esac
+
 ranks=2 threads=1
 set -- --epochs 5 "$@"
 for word; do # put what is not ours behind, in order, and drop the rest

@@ -12,6 +12,9 @@
 #include "weft/optim.h"
 
 #include <stdio.h>
+#ifdef __cplusplus
+#include <initializer_list>
+#endif
 
 WEFT_BEGIN
 
@@ -97,12 +100,15 @@ typedef struct weft_ports {
     int at[WEFT_MAX_PORTS];
 } weft_ports;
 
-#ifndef __cplusplus
+#ifdef __cplusplus
+#define WEFT_PORTS_(...)                                                                           \
+    (weft_ports{ (int)std::initializer_list<int>{ __VA_ARGS__ }.size(), { __VA_ARGS__ } })
+#else
 #define WEFT_PORTS_(...)                                                                           \
     ((weft_ports){ (int)(sizeof((int[]){ __VA_ARGS__ }) / sizeof(int)), { __VA_ARGS__ } })
+#endif
 #define WEFT_FROM(...) WEFT_PORTS_(__VA_ARGS__)
 #define WEFT_TO(...) WEFT_PORTS_(__VA_ARGS__)
-#endif
 
 /** An empty list over the ranks of @p comm, of which it makes a duplicate.
  * **Collective.** NULL for @p comm: a plan for

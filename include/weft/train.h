@@ -29,8 +29,9 @@ typedef struct weft_report_options {
      * between "epoch" and "elapsed_time"; the same on every rank. */
     const char *column[WEFT_MAX_COLUMNS];
     FILE       *table;   /**< where rank 0 prints; NULL: nowhere */
-    const char *log;     /**< path of rank 0's JSON lines; NULL: none. Rows with an
-                              iteration above @p resumed are dropped first */
+    const char *log;     /**< path of rank 0's JSON lines; NULL: none. Of a resumed
+                              run rows with an iteration above @p resumed are dropped
+                              first; of a new one an older log is kept as LOG~ */
     int64_t     resumed; /**< iterations done when this run begins; 0: a new run */
     double      elapsed; /**< seconds spent in earlier runs */
 } weft_report_options;
@@ -131,8 +132,8 @@ typedef struct weft_train_options {
     weft_training training; /**< what is trained, on what, and what a snapshot keeps */
 
     /** The model: variables of a batch to named values, of which the first is the
-     * loss. Called on every rank for every batch; ranks without a value give a
-     * delegate (weft_chain_list_forward() does). */
+     * loss. NULL: training.model's own, weft_chain_list_forward(). Called on every rank for every
+     * batch; ranks without a value give a delegate (weft_chain_list_forward() does). */
     weft_vars (*forward)(void *context, weft_tape *tape, weft_vars batch);
     void       *context;
     const char *value[WEFT_MAX_VALUES]; /**< their names, ended by NULL: "loss", "accuracy" */

@@ -185,7 +185,7 @@ int bench_command(int argc, char **argv)
     const weft_option option[] = {
         { 'w', "workload", WEFT_OPTION_WORD, &name, "w1", "w1: 784-1000-1000-10, ReLU, Adam" },
         { 'b', "batch", WEFT_OPTION_COUNT, &b.o.batch, "N", "samples a step on each rank" },
-        { 't', "threads", WEFT_OPTION_FEW, &threads, "N", "a rank" },
+        { 't', "threads", WEFT_OPTION_FEW, &threads, "N", "of each rank" },
         { 0, "dtype", WEFT_OPTION_WORD, &dtype, "f32|f64", "of all real numbers" },
         { 0, "reps", WEFT_OPTION_COUNT, &b.reps, "N", "repetitions; figures are medians" },
         { 0, "seconds", WEFT_OPTION_REAL, &b.seconds, "S", "a repetition" },

@@ -91,6 +91,21 @@ static weft_status write_beside(const weft__replace *beside, int64_t resumed)
     return done == WEFT_OK ? weft__replace_sync(beside) : done;
 }
 
+/* The log of an earlier run is kept as LOG~, once: a new run in the same folder may be
+ * a mistake. */
+static weft_status keep_old(const char *path)
+{
+    struct stat there;
+    char        kept[4096];
+    const int   n = snprintf(kept, sizeof kept, "%s~", path);
+
+    if (stat(path, &there) != 0 || there.st_size == 0)
+        return WEFT_OK;
+    if (n < 0 || (size_t)n >= sizeof kept)
+        return WEFT_FAIL(WEFT_E_ARG, "the name of the log is too long: %s", path);
+    return rename(path, kept) == 0 ? WEFT_OK : system_failed(path);
+}
+
 static weft_status drop_rows(const char *path, int64_t resumed)
 {
     weft__replace beside;
@@ -98,6 +113,8 @@ static weft_status drop_rows(const char *path, int64_t resumed)
 
     if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) /* /dev/stdout would be replaced */
         return WEFT_FAIL(WEFT_E_IO, "%s: not a file but a folder, pipe or device", path);
+    if (resumed == 0)
+        WEFT_TRY(keep_old(path));
     WEFT_TRY(weft__replace_begin(&beside, path));
     const weft_status done = write_beside(&beside, resumed);
     if (done == WEFT_OK)

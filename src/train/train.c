@@ -17,6 +17,14 @@ typedef struct {
 
 /* ---- one batch ------------------------------------------------------------------- */
 
+static weft_vars forward(const loop *l, const weft_batch *batch)
+{
+    const weft_vars x = weft_batch_vars(l->tape, batch);
+
+    return l->o->forward != NULL ? l->o->forward(l->o->context, l->tape, x)
+                                 : weft_chain_list_forward(l->training.model, l->tape, x);
+}
+
 /* Add a batch's values, each a mean over its rows, to their columns. */
 static weft_status note(loop *l, char (*column)[64], weft_vars y, int64_t rows)
 {
@@ -29,7 +37,7 @@ static weft_status note(loop *l, char (*column)[64], weft_vars y, int64_t rows)
 
 static weft_status train_batch(loop *l, const weft_batch *batch)
 {
-    const weft_vars y = l->o->forward(l->o->context, l->tape, weft_batch_vars(l->tape, batch));
+    const weft_vars y = forward(l, batch);
 
     WEFT_TRY(weft_optim_minimize(l->training.optim, y.at[0]));
     WEFT_TRY(note(l, l->train_column, y, batch->step.rows));
@@ -38,7 +46,7 @@ static weft_status train_batch(loop *l, const weft_batch *batch)
 
 static weft_status test_batch(loop *l, const weft_batch *batch)
 {
-    const weft_vars y = l->o->forward(l->o->context, l->tape, weft_batch_vars(l->tape, batch));
+    const weft_vars y = forward(l, batch);
 
     WEFT_TRY(note(l, l->test_column, y, batch->step.rows));
     return weft_tape_clear(l->tape);
@@ -142,11 +150,12 @@ static weft_status open_report(loop *l, int64_t resumed)
 
 static weft_status check(const weft_train_options *o)
 {
-    if (o->training.optim == NULL || o->training.batches == NULL || o->forward == NULL)
-        return WEFT_FAIL(WEFT_E_ARG, "training without %s",
-                         o->forward == NULL          ? "a forward function"
-                         : o->training.optim == NULL ? "an optimizer"
-                                                     : "batches");
+    if (o->training.optim == NULL)
+        return WEFT_FAIL(WEFT_E_ARG, "training without an optimizer");
+    if (o->training.batches == NULL)
+        return WEFT_FAIL(WEFT_E_ARG, "training without batches");
+    if (o->forward == NULL && o->training.model == NULL)
+        return WEFT_FAIL(WEFT_E_ARG, "training with neither a chain list nor a forward function");
     if (o->value[0] == NULL)
         return WEFT_FAIL(WEFT_E_ARG, "training without the name of a loss: .value is empty");
     if (weft_batches_is_once(o->training.batches))
