@@ -295,6 +295,16 @@ static void a_resume_without_a_log_begins_one(void **state)
     assert_string_equal("40 ", iterations(log));
 }
 
+static void a_new_run_keeps_an_older_log(void **state)
+{
+    (void)state;
+    const char *log = test_path("twice.jsonl");
+    run(log, 0, 10, 20);
+    run(log, 0, 30, 30);
+    assert_string_equal("30 ", iterations(log));
+    assert_string_equal("10 20 ", iterations(test_path("twice.jsonl~")));
+}
+
 static void a_log_that_can_not_be_opened_is_refused(void **state)
 {
     (void)state;
@@ -307,7 +317,7 @@ static void a_log_that_can_not_be_opened_is_refused(void **state)
 static void no_file_but_the_logs_is_left(void **state)
 {
     (void)state;
-    assert_int_equal(5, test_files());
+    assert_int_equal(7, test_files());
 }
 
 #define case_of(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -330,6 +340,7 @@ int main(void)
         case_of(a_torn_line_is_dropped),
         case_of(a_log_that_is_none_is_refused_and_left_alone),
         case_of(a_resume_without_a_log_begins_one),
+        case_of(a_new_run_keeps_an_older_log),
         case_of(a_log_that_can_not_be_opened_is_refused),
         case_of(no_file_but_the_logs_is_left),
     };
