@@ -232,9 +232,10 @@ static void a_rank_that_runs_dry_and_goes_on_is_named(void **state)
     weft_status  why = WEFT_OK;
     (void)state;
 
-    assert_everywhere(train(&r, &why) == 2);
+    const int steps = train(&r, &why);
     if (rank == 1)
         why = weft_comm_allreduce(comm, &other, WEFT_REDUCE_MEAN, "mean of the losses");
+    assert_everywhere(steps == 2);
     assert_everywhere(why == (rank == 0 ? WEFT_E_STATE : WEFT_E_TIMEOUT));
     assert_everywhere(rank != 0 || says("rank 1's allreduce 'mean of the losses'"));
     end(&r);
@@ -249,7 +250,7 @@ int main(int argc, char **argv)
         broken_test(allgathers_under_two_labels_are_no_pair),
         broken_test(agreements_under_two_labels_are_no_pair),
         comm_test(a_long_label_meets_itself),
-        comm_test(chunks_of_two_sizes_are_named),
+        broken_test(chunks_of_two_sizes_are_named),
         broken_test(a_rank_that_runs_dry_and_stays_away_is_waited_for_no_longer_than_said),
         broken_test(a_rank_that_runs_dry_and_goes_on_is_named),
     };

@@ -21,4 +21,4 @@ assert f"W = ({W[0, 0]:.4f}, {W[0, 1]:.4f}), b = {b[0]:.4f}" in said
 predicted, measured = (float(w.split()[-1]) for w in said.split("sample 7:")[1].split(","))
 assert abs(predicted - measured) < 0.1
 END
-refuses 'no_such_folder' ranks 1 examples/linear_regression --out no_such_folder/line.h5
+refuses 1 'no_such_folder' ranks 1 examples/linear_regression --out no_such_folder/line.h5

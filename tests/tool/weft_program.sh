@@ -9,9 +9,9 @@ for word in '^weft [0-9]' '^HDF5 1' '^kernels'; do
 	grep -q "$word" said || { cat said; fail "--version does not say $word"; }
 done
 [ "$(ranks 2 weft --help | grep -c usage)" = 1 ] || fail "--help once"
-refuses 'usage' ranks 1 weft
-refuses 'usage' ranks 1 weft knit
-refuses 'w1' ranks 1 weft bench --workload w99
+refuses 2 'usage' ranks 1 weft
+refuses 2 'usage' ranks 1 weft knit
+refuses 2 'w1' ranks 1 weft bench --workload w99
 refuses '100 at most' ranks 1 weft bench --reps 101
 refuses '--seconds' ranks 2 weft bench --seconds 0
 refuses '--seconds' ranks 1 weft bench --seconds -1
@@ -25,6 +25,6 @@ for size in 1 2; do
 		assert row["ranks"] == int(sys.argv[1]) and row["batch"] == 20 and row["workload"] == "w1"
 		assert 0 < row["worst"] <= row["samples_per_s"] <= row["best"], row
 		assert 0 < row["of_gemm"] and row["gemm_samples_per_s"] > 0 and row["peak_rss_mb"] > 10
-		assert row["loss"] < 2.5
+		assert row["loss"] < 2.0, row  # ln 10 = 2.3 before the first step
 	END
 done

@@ -317,7 +317,7 @@ static void a_log_that_can_not_be_opened_is_refused(void **state)
 static void no_file_but_the_logs_is_left(void **state)
 {
     (void)state;
-    assert_int_equal(7, test_files());
+    assert_int_equal(8, test_files());
 }
 
 #define case_of(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
