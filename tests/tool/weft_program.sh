@@ -12,9 +12,9 @@ done
 refuses 2 'usage' ranks 1 weft
 refuses 2 'usage' ranks 1 weft knit
 refuses 2 'w1' ranks 1 weft bench --workload w99
-refuses '100 at most' ranks 1 weft bench --reps 101
-refuses '--seconds' ranks 2 weft bench --seconds 0
-refuses '--seconds' ranks 1 weft bench --seconds -1
+refuses 2 '100 at most' ranks 1 weft bench --reps 101
+refuses 2 '--seconds' ranks 2 weft bench --seconds 0
+refuses 2 '--seconds' ranks 1 weft bench --seconds -1
 
 for size in 1 2; do
 	ranks "$size" weft bench --workload w1 --batch 20 --samples 400 --reps 2 --seconds 0.05 >line
