@@ -44,6 +44,9 @@ for count in "$ranks" "$threads"; do
 done
 [ $# -gt 0 ] || { say "no program. See --help" && exit 2; }
 command -v "$1" >/dev/null || { say "no program $1" && exit 127; }
+if [ -d "$1" ] || { [ -e "$1" ] && [ ! -x "$1" ]; }; then
+	say "$1 is not a program" && exit 126
+fi
 
 if [ -z "${WEFT_PROGRESS-}" ]; then
 	if [ -t 1 ]; then WEFT_PROGRESS=on; else WEFT_PROGRESS=off; fi
@@ -87,8 +90,17 @@ srun*) flags=$(slurm) ;;
 	;;
 esac
 
-status=0
+# In the background, so that a signal to this script reaches the ranks.
+exec 3<&0
 # shellcheck disable=SC2086 # flags are words
-"$launcher" $flags ${WEFT_LAUNCH_FLAGS-} "$@" || status=$?
+"$launcher" $flags ${WEFT_LAUNCH_FLAGS-} "$@" <&3 3<&- &
+job=$!
+trap 'kill -TERM $job 2>/dev/null' HUP INT TERM
+status=0
+wait $job || status=$?
+while kill -0 $job 2>/dev/null; do # a signal ended the wait, not the job
+	status=0
+	wait $job || status=$?
+done
 [ "$status" -le 128 ] || say "a rank was ended by signal $((status - 128)): $1"
 exit "$status"

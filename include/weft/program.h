@@ -18,8 +18,9 @@ WEFT_BEGIN
  * (srun without PMI). **Collective.** */
 WEFT_API weft_status weft_start(int *argc, char ***argv);
 
-/** MPI_Finalize(), if weft_start() began MPI. **Collective.** @return the exit
- * status for main: @p status. */
+/** MPI_Finalize(), if weft_start() began MPI; a rank that does not come within
+ * $WEFT_DEADLINE ends the job with a message. **Collective.** @return the exit status for
+ * main: @p status, or 1 if that is 0 and the standard output could not be written. */
 WEFT_API int weft_finish(int status);
 
 /** Print this thread's failure with rank and trail, and end the job on all ranks
@@ -48,8 +49,8 @@ WEFT_API void weft_say(const weft_comm *comm, const char *format, ...) WEFT_PRIN
 
 typedef enum weft_option_kind {
     WEFT_OPTION_FLAG,  /**< bool *: set to true */
-    WEFT_OPTION_COUNT, /**< int64_t *: 1 or more */
-    WEFT_OPTION_INT,   /**< int64_t *: 0 or more */
+    WEFT_OPTION_COUNT, /**< int64_t *: 1 to 10^9 */
+    WEFT_OPTION_INT,   /**< int64_t *: 0 to 10^9 */
     WEFT_OPTION_FEW,   /**< int64_t *: 1 to 1024, as threads */
     WEFT_OPTION_REAL,  /**< double * */
     WEFT_OPTION_TEXT,  /**< const char ** */

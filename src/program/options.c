@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Products of two numbers from the command line and of ranks fit an int64_t. */
+static const int64_t MOST = 1000000000;
+
 enum { MAX_OPTIONS = 60, GO_ON = -1, HELP = 1000, LONG_ONLY = 1001 };
 
 typedef struct {
@@ -115,9 +118,9 @@ static bool read_value(const weft_option *o, const char *text)
         *(bool *)o->to = true;
         return true;
     case WEFT_OPTION_COUNT:
-        return read_int(text, 1, INT64_MAX, o->to);
+        return read_int(text, 1, MOST, o->to);
     case WEFT_OPTION_INT:
-        return read_int(text, 0, INT64_MAX, o->to);
+        return read_int(text, 0, MOST, o->to);
     case WEFT_OPTION_FEW:
         return read_int(text, 1, 1024, o->to);
     case WEFT_OPTION_REAL:
@@ -138,8 +141,8 @@ static const char *wanted(const weft_option *o)
 {
     static const char *const text[] = {
         [WEFT_OPTION_FLAG] = "nothing",
-        [WEFT_OPTION_COUNT] = "a whole number from 1",
-        [WEFT_OPTION_INT] = "a whole number from 0",
+        [WEFT_OPTION_COUNT] = "a whole number from 1 to 1000000000",
+        [WEFT_OPTION_INT] = "a whole number from 0 to 1000000000",
         [WEFT_OPTION_FEW] = "a whole number from 1 to 1024",
         [WEFT_OPTION_REAL] = "a number",
         [WEFT_OPTION_TEXT] = "a text",

@@ -102,13 +102,52 @@ weft_status weft_start(int *argc, char ***argv)
     return WEFT_OK;
 }
 
+static double deadline(void)
+{
+    const char *const text = getenv("WEFT_DEADLINE");
+    const double      seconds = text != NULL ? atof(text) : 0;
+    return seconds > 0 ? seconds : 300;
+}
+
+/* MPI_Finalize waits for all ranks, without end and without a word. */
+static void meet_the_others(void)
+{
+    const struct timespec nap = { .tv_nsec = 1000000 };
+    const double          begin = weft_seconds();
+    MPI_Request           meeting;
+    int                   met = 0;
+
+    if (MPI_Ibarrier(MPI_COMM_WORLD, &meeting) != MPI_SUCCESS)
+        return;
+    while (MPI_Test(&meeting, &met, MPI_STATUS_IGNORE) == MPI_SUCCESS && !met) {
+        if (weft_seconds() - begin > deadline()) {
+            WEFT_FAIL(WEFT_E_TIMEOUT, "another rank did not come to weft_finish(), waited %.1f s",
+                      weft_seconds() - begin);
+            weft_end_job(WEFT_HERE, "weft_finish");
+        }
+        nanosleep(&nap, NULL);
+    }
+}
+
+/* What was printed to a full disk is lost, and whoever reads the status must know. */
+static int check_output(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    fprintf(stderr, "weft [%d] error: the standard output could not be written\n", world_rank());
+    return status != 0 ? status : 1;
+}
+
 int weft_finish(int status)
 {
-    fflush(stdout);
-    if (we_began_mpi && mpi_is_up())
+    const int checked = check_output(status);
+
+    if (we_began_mpi && mpi_is_up()) {
+        meet_the_others();
         MPI_Finalize();
+    }
     we_began_mpi = false;
-    return status;
+    return checked;
 }
 
 /* Who has the cause speaks first, and ends the others before they speak: a rank

@@ -57,6 +57,10 @@ static weft_status make_data(w1 *s, weft_comm *world, const bench_options *o)
     WEFT_TRY_NEW(s->images = folder != NULL
                                  ? weft_mnist_open(folder, "train", o->dtype)
                                  : weft_synthetic_mnist(o->samples, "train", 0, o->dtype));
+    if (weft_dataset_length(s->images) < o->batch * weft_comm_size(world))
+        return WEFT_FAIL(
+            WEFT_E_ARG, "%lld images are fewer than one batch of %lld on each of %d ranks",
+            (long long)weft_dataset_length(s->images), (long long)o->batch, weft_comm_size(world));
     WEFT_TRY_NEW(s->batches = weft_batches_create(s->images, &batches));
     return WEFT_OK;
 }

@@ -63,7 +63,9 @@ static weft_status need_ranks(const weft__checkpoint *c, weft_snapshot *snapshot
 
 /* ---- what should be ---- */
 
-#define DIFFERS "%s: %s was %s when it was written and is %s now: the last bits may differ"
+#define DIFFERS                                                                                    \
+    "%s: %s was %s when it was written and is %s now: results may differ from a run without "      \
+    "interruption"
 
 static weft_status compare_text(const weft__checkpoint *c, weft_snapshot *snapshot,
                                 const weft__made_of *part)

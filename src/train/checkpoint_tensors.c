@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- ranks ---- */
@@ -16,6 +17,40 @@ weft_status weft__checkpoint_agree(const weft__checkpoint *c, weft_status mine)
 }
 
 enum { MOST_FACTS = 8 };
+
+static const char RULE[] = "the rule"; /* the fact that is a word */
+
+/* The first letters of a word as a number. */
+enum { LETTERS = 8 };
+
+static int64_t letters(const char *word)
+{
+    uint64_t number = 0;
+
+    for (int i = 0; i < LETTERS && word[i] != '\0'; i++)
+        number = 256 * number + (unsigned char)word[i];
+    return (int64_t)number;
+}
+
+/* A fact's value in words. */
+typedef struct value_text {
+    char at[32];
+} value_text;
+
+static value_text text_of(const weft__fact *fact, int64_t value)
+{
+    value_text text = { "" };
+    int        n = 0;
+
+    if (fact->name != RULE) {
+        snprintf(text.at, sizeof text.at, "%" PRId64, value);
+        return text;
+    }
+    for (int shift = 8 * (LETTERS - 1); shift >= 0; shift -= 8)
+        if ((uint64_t)value >> shift != 0)
+            text.at[n++] = (char)((uint64_t)value >> shift & 0xff);
+    return text;
+}
 
 /* The largest of x and of ~x = -x - 1 over ranks tell the largest and the smallest x. */
 weft_status weft__checkpoint_compare(const weft__checkpoint *c, int n, const weft__fact *fact)
@@ -32,9 +67,9 @@ weft_status weft__checkpoint_compare(const weft__checkpoint *c, int n, const wef
     for (int i = 0; i < n; i++)
         if (both[i] != ~both[n + i])
             return WEFT_FAIL(WEFT_E_STATE,
-                             "%s: %s differs between ranks: %" PRId64 " to %" PRId64
-                             ", and %" PRId64 " here",
-                             c->path, fact[i].name, ~both[n + i], both[i], fact[i].value);
+                             "%s: %s differs between ranks: %s to %s, and %s here", c->path,
+                             fact[i].name, text_of(&fact[i], ~both[n + i]).at,
+                             text_of(&fact[i], both[i]).at, text_of(&fact[i], fact[i].value).at);
     return WEFT_OK;
 }
 
@@ -119,23 +154,13 @@ static weft_status list(weft__checkpoint *c)
     return WEFT_OK;
 }
 
-/* The first letters of a name as a number. */
-static int64_t letters(const char *name)
-{
-    int64_t number = 0;
-
-    for (int i = 0; i < 7 && name[i] != '\0'; i++)
-        number = 256 * number + (unsigned char)name[i];
-    return number;
-}
-
 static weft_status compare_structure(const weft__checkpoint *c)
 {
     const weft_training *t = c->training;
     const weft__fact     fact[] = {
             { "whether there is a chain list", t->model != NULL },
             { "whether there is an optimizer", t->optim != NULL },
-            { "the rule", t->optim != NULL ? letters(weft_optim_name(t->optim)) : 0 },
+            { RULE, t->optim != NULL ? letters(weft_optim_name(t->optim)) : 0 },
             { "whether there are batches", t->batches != NULL },
             { "the length of the data set", t->batches ? weft_batches_length(t->batches) : 0 },
             { "the number of parameters", c->n },

@@ -28,6 +28,9 @@ static weft_vars forward(const loop *l, const weft_batch *batch)
 /* Add a batch's values, each a mean over its rows, to their columns. */
 static weft_status note(loop *l, char (*column)[64], weft_vars y, int64_t rows)
 {
+    for (int i = 0; i < y.n; i++)
+        if (y.at[i] == NULL)
+            return weft_error_trail(weft_error_status(), WEFT_HERE, "forward");
     if (y.n < l->values)
         return WEFT_FAIL(WEFT_E_ARG, "%d values are named, but forward gave %d", l->values, y.n);
     for (int i = 0; i < l->values; i++)
@@ -194,11 +197,14 @@ static weft_status begin(loop *l)
     return WEFT_OK;
 }
 
-static void end(loop *l)
+/* After a failure among ranks the tape is left as it is: a message may still be on its
+ * way from its memory, and waiting for that would hide the failure behind another. */
+static void end(loop *l, weft_status done)
 {
     weft_progress_destroy(l->progress);
     weft_report_destroy(l->report);
-    weft_tape_destroy(l->tape);
+    if (done == WEFT_OK || l->training.comm == NULL)
+        weft_tape_destroy(l->tape);
 }
 
 weft_status weft_train(const weft_train_options *options)
@@ -208,6 +214,6 @@ weft_status weft_train(const weft_train_options *options)
 
     if (done == WEFT_OK)
         done = run(&l);
-    end(&l);
+    end(&l, done);
     return done;
 }
