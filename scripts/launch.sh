@@ -61,8 +61,8 @@ fi
 cores=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 [ $((ranks * threads)) -le "$cores" ] || shared=yes
 
-# Threads that spin for a core that others need slow everybody down a hundredfold.
-[ $shared = no ] || export OMP_WAIT_POLICY="${OMP_WAIT_POLICY-passive}"
+# Threads that spin while others need their core slow everybody down, manifold.
+export OMP_WAIT_POLICY="${OMP_WAIT_POLICY-passive}"
 
 openmpi() {
 	# Without --quiet a rank that fails has its one line buried under twenty.
