@@ -35,6 +35,7 @@ libomp-dev              check   -
 clang-format            check   command:clang-format-14|clang-format
 clang-tidy              check   command:clang-tidy
 libcmocka-dev           check   package:cmocka
+procps                  check   command:pgrep
 valgrind                check   command:valgrind
 libc6-dbg               check   -
 shellcheck              check   command:shellcheck

@@ -34,7 +34,9 @@ typedef struct weft_field {
 WEFT_API weft_dataset *weft_idx_open(const char *images, const char *labels, weft_dtype dtype);
 
 /** MNIST or a sibling from a folder: "train" (train-images-idx3-ubyte and
- * train-labels-idx1-ubyte, with or without .gz) or "test" (t10k-...). Owned. */
+ * train-labels-idx1-ubyte, with or without .gz) or "test" (t10k-...): images of
+ * 28 x 28, labels 0 to 9. Owned. @return NULL: as weft_idx_open(), also for images or
+ * labels of another form, or a folder that is none; WEFT_E_ARG for another part. */
 WEFT_API weft_dataset *weft_mnist_open(const char *folder, const char *part, weft_dtype dtype);
 
 /** Where MNIST-like data lies on this machine: @p folder if not NULL, else
@@ -92,7 +94,7 @@ WEFT_API weft_dataset *weft_dataset_create(const weft_dataset_kind *kind, void *
 /** Rank @p rank's part [begin, end) of @p n samples over @p size ranks.
  * @p equal: all parts have ceil(n / size) samples and begin at floor(n rank / size),
  * so neighbours may overlap; else the first n mod size ranks have one more than
- * the others and nothing overlaps. */
+ * the others and nothing overlaps. With @p size < 1 it is empty. */
 WEFT_API void weft_share(int64_t n, int rank, int size, bool equal, int64_t *begin, int64_t *end);
 
 /* ---- batches -------------------------------------------------------------------- */

@@ -124,7 +124,8 @@ WEFT_API weft_status weft_chain_list_input(weft_chain_list *model, const char *n
 /** Add a component. @p layer is taken, on every rank; only the owner allocates.
  * Its parameters' full names begin with @p name, the same for every number of
  * ranks; NULL: its place in the list, "0", "1", ...
- * @return WEFT_E_ARG for the name or too many ports; WEFT_E_STATE after
+ * @return WEFT_E_ARG for the name, too many ports, or a layer that has a place
+ *         already, which keeps it; WEFT_E_STATE after
  *         weft_chain_list_build(). What is wrong with the plan is told by check. */
 WEFT_API weft_status weft_chain_list_add(weft_chain_list *model, const char *name, int owner,
                                          weft_layer *layer, weft_ports from, weft_ports to);

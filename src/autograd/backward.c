@@ -146,6 +146,8 @@ static weft_status failure_before(void)
 
 weft_status weft_tape_backward(weft_tape *tape, int n, weft_var *const *loss)
 {
+    if (tape == NULL || (n > 0 && loss == NULL))
+        return weft_error_trail(failure_before(), WEFT_HERE, "weft_tape_backward");
     for (int i = 0; i < n; i++)
         if (loss[i] == NULL)
             return weft_error_trail(failure_before(), WEFT_HERE, "weft_tape_backward");

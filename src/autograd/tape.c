@@ -40,6 +40,8 @@ static weft_status finish_all(weft_tape *tape)
 
 weft_status weft_tape_clear(weft_tape *tape)
 {
+    if (tape == NULL)
+        return WEFT_OK;
     WEFT_TRY(finish_all(tape));
     tape->last = NULL;
     tape->played = false;

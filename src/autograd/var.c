@@ -17,6 +17,13 @@ weft_vars weft_two(weft_var *x, weft_var *y)
 
 /* ---- making them --------------------------------------------------------- */
 
+/* NULL was handed on: with the failure that made it. */
+static weft_var *pass_on(const char *call)
+{
+    weft_error_trail(weft_error_status(), WEFT_HERE, call);
+    return NULL;
+}
+
 /* With neither value nor gradient in memory, not needing one. */
 static weft_var *describe(weft_tape *tape, weft_dtype dtype, int ndim, const int64_t *shape)
 {
@@ -53,8 +60,8 @@ weft_var *weft_variable(weft_tape *tape, weft_dtype dtype, int ndim, const int64
 
 weft_var *weft_input(weft_tape *tape, const weft_tensor *value)
 {
-    if (value == NULL)
-        return NULL;
+    if (tape == NULL || value == NULL)
+        return pass_on("weft_input");
     if (value->data == NULL && value->count > 0 && tape->mode != WEFT_DRY)
         return WEFT_FAIL_NULL(WEFT_E_ARG, "an input %s without data", weft_shape_text(value));
 

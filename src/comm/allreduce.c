@@ -163,6 +163,7 @@ weft_status weft_comm_allreduce(weft_comm *comm, weft_tensor *x, weft_reduction 
     WEFT_TRY(weft__check_comm(comm, &op));
     WEFT_TRY(weft__check_tensor(&op, x));
     WEFT_TRY(check_reduction(&op, how));
+    op.how = (int)how;
     op.bytes = weft_tensor_bytes(x);
     WEFT_TRY(weft__begin(comm, &op));
 

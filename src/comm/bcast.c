@@ -50,6 +50,7 @@ weft_status weft_comm_bcast(weft_comm *comm, weft_tensor *x, int root, const cha
 
     WEFT_TRY(weft__check_root(comm, &op, root));
     WEFT_TRY(weft__check_tensor(&op, x));
+    op.root = root;
     op.bytes = comm->rank == root ? weft_tensor_bytes(x) : 0;
     WEFT_TRY(weft__begin(comm, &op));
     return weft__in_step(comm, &op, weft__spread(comm, &op, x, root));

@@ -163,6 +163,7 @@ static weft_status leave(weft_comm *comm)
     weft__operation op = weft__collective(WEFT__BARRIER, NULL, "end of the communicator");
 
     op.number = comm->traffic.operations + 1;
+    op.collective = comm->traffic.collectives + 1;
     WEFT_TRY(weft__meet(comm, &op));
     WEFT__TRY_MPI(comm, &op, MPI_Comm_free(&comm->mpi));
     return WEFT_OK;
@@ -175,8 +176,8 @@ void weft_comm_destroy(weft_comm *comm)
     if (comm == NULL)
         return;
     MPI_Finalized(&ended);
-    if (!ended && comm->broken.at[0] == '\0')
-        leave(comm);
+    if (!ended && comm->broken.at[0] == '\0' && leave(comm) != WEFT_OK)
+        weft_log(WEFT_LOG_WARN, "%s", weft_error_message());
     if (!ended)
         weft__requests_end(comm);
     end_here(comm);

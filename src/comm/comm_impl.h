@@ -35,6 +35,8 @@ typedef struct weft__operation {
     weft_dtype dtype;
     int64_t    count, bytes; /* elements and their bytes, of all tensors */
     int64_t    number;       /* 1, 2, ... on its communicator */
+    int64_t    collective;   /* 1, 2, ... of its collectives; 0: a message */
+    int        how, root;    /* a weft_reduction, a rank; 0 where there is none */
     double     since;
 } weft__operation;
 
@@ -75,9 +77,9 @@ enum { WEFT__TAG_COLLECTIVE = 2 * (WEFT_MAX_EDGE + 1) };
 
 enum {
     WEFT__MAGIC = 0x57656674, /* another order of bytes does not read as this */
-    WEFT__WIRE_VERSION = 1,
+    WEFT__WIRE_VERSION = 2,
     WEFT__SHORT = 1 << 20, /* bytes; measured, in one node: a type is faster up to here */
-    WEFT__LABEL = 60
+    WEFT__LABEL = 44
 };
 
 typedef struct weft__part {
@@ -97,10 +99,15 @@ typedef struct weft__header {
     int64_t    number, count; /* of the sender's operation */
     int64_t    data_bytes;    /* behind the header, with padding between tensors */
     int64_t    chunk_bytes;   /* the sender's */
-    int32_t    dtype;         /* of the sender's operation too */
+    int64_t    collective;    /* of the sender's operation too, as the next three */
+    int32_t    how, root;
+    int32_t    dtype;
     char       label[WEFT__LABEL];
     weft__part part[WEFT_MAX_PARTS];
 } weft__header;
+
+/* With all its parts it is sent as it lies: no byte behind it is. */
+_Static_assert(sizeof(weft__header) % WEFT_ALIGNMENT == 0, "a header ends where data may begin");
 
 int64_t weft__aligned(int64_t bytes);                         /* rounded up */
 int64_t weft__header_bytes(int n);                            /* sent, for n tensors */

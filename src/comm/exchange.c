@@ -128,6 +128,7 @@ weft_status weft_comm_gather(weft_comm *comm, const weft_tensor *x, weft_tensor 
     if (comm->rank == root)
         WEFT_TRY(check_all(comm, &op, readable(comm, all)));
     comm->give[root] = x;
+    op.root = root;
     op.bytes = weft_tensor_bytes(x);
     return exchange(comm, op);
 }
@@ -146,6 +147,7 @@ weft_status weft_comm_scatter(weft_comm *comm, const weft_tensor *const *all, we
         op.bytes = bytes_of(comm, all);
     }
     comm->get[root] = x;
+    op.root = root;
     return exchange(comm, op);
 }
 

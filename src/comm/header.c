@@ -42,6 +42,9 @@ void weft__header_fill(weft__header *header, const weft_comm *comm, const weft__
     header->mode = op->route.mode;
     header->n = n;
     header->number = op->number;
+    header->collective = op->collective;
+    header->how = op->how;
+    header->root = op->root;
     header->dtype = (int32_t)op->dtype;
     header->count = op->count;
     header->data_bytes = weft__data_bytes(n, x);
@@ -158,6 +161,27 @@ static weft_status check_count(const weft__header *header, const weft__operation
                   (long long)header->count, weft_dtype_text(its));
 }
 
+static const char *how_text(int how)
+{
+    static const char *const text[] = { "a sum", "a mean", "a maximum" };
+    return how >= 0 && how < 3 ? text[how] : "an unknown reduction";
+}
+
+/* A collective is the same call on every rank, and none of them has left one out. */
+static weft_status check_call(const weft__header *header, const weft__operation *op)
+{
+    if (header->how != op->how)
+        return REFUSE(WEFT_E_STATE, header, op, "is %s, this rank's %s", how_text(header->how),
+                      how_text(op->how));
+    if (header->root != op->root)
+        return REFUSE(WEFT_E_STATE, header, op, "has root %d, this rank's %d", header->root,
+                      op->root);
+    if (header->collective != op->collective)
+        return REFUSE(WEFT_E_STATE, header, op, "is collective %lld there, %lld on this rank",
+                      (long long)header->collective, (long long)op->collective);
+    return WEFT_OK;
+}
+
 /* Messages are told apart by edges; a collective is known by its label alone. */
 static bool same_label(const weft__header *header, const weft__operation *op)
 {
@@ -172,6 +196,7 @@ weft_status weft__header_meets(const weft__header *header, const weft__operation
 
     if (header->kind != (int32_t)wanted || !same_label(header, op))
         return REFUSE(WEFT_E_STATE, header, op, "came instead");
+    WEFT_TRY(check_call(header, op));
     if (header->mode != r->mode)
         return REFUSE(WEFT_E_STATE, header, op, "is in mode %s, this rank in %s",
                       mode_text(header->mode), mode_text(r->mode));

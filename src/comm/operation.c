@@ -79,7 +79,7 @@ weft_status weft__begin(weft_comm *comm, weft__operation *op)
     op->number = ++comm->traffic.operations;
     op->since = weft_seconds();
     if (!is_message(op->kind)) {
-        comm->traffic.collectives++;
+        op->collective = ++comm->traffic.collectives;
         comm->traffic.collective_bytes += op->bytes;
     }
     return WEFT_OK;

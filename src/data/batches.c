@@ -87,9 +87,12 @@ static weft_status take_memory(weft_batches *b)
     return WEFT_OK;
 }
 
-static weft_status fill_in(weft_batches *b)
+static weft_status fill_in(weft_batches *b, const weft_batches_options *options)
 {
     WEFT_TRY_NEW(b->dataset);
+    if (options == NULL)
+        return WEFT_FAIL(WEFT_E_ARG, "batches without options");
+    b->options = *options;
     WEFT_TRY(check(&b->options));
     WEFT_TRY(take_share(b));
     WEFT_TRY(take_memory(b));
@@ -104,8 +107,7 @@ weft_batches *weft_batches_create(const weft_dataset *dataset, const weft_batche
     if (b == NULL)
         return NULL;
     b->dataset = dataset;
-    b->options = *options;
-    if (fill_in(b) != WEFT_OK) {
+    if (fill_in(b, options) != WEFT_OK) {
         weft_batches_destroy(b);
         return NULL;
     }

@@ -157,11 +157,49 @@ static weft_status read_pair(const char *images, const char *labels, weft__idx *
     return WEFT_OK;
 }
 
+/* Offsets are those in the format, behind the magic number and the extents before. */
+static weft_status check_images(const char *path, const weft__idx *x, const weft__idx_form *form)
+{
+    if (x->shape[1] != form->rows || x->shape[2] != form->columns)
+        return WEFT_FAIL(WEFT_E_FORMAT,
+                         "%s, offset 8: images of %" PRId64 " x %" PRId64 ", expected %" PRId64
+                         " x %" PRId64,
+                         path, x->shape[1], x->shape[2], form->rows, form->columns);
+    return WEFT_OK;
+}
+
+static weft_status check_labels(const char *path, const weft__idx *t, const weft__idx_form *form)
+{
+    for (int64_t i = 0; i < t->shape[0]; i++)
+        if (t->bytes[i] >= form->classes)
+            return WEFT_FAIL(WEFT_E_FORMAT,
+                             "%s, offset %" PRId64 ": sample %" PRId64
+                             " has label %d, expected 0 to %d",
+                             path, 8 + i, i, t->bytes[i], form->classes - 1);
+    return WEFT_OK;
+}
+
+static weft_status read_form(const char *images, const char *labels, const weft__idx_form *form,
+                             weft__idx *x, weft__idx *t)
+{
+    WEFT_TRY(read_pair(images, labels, x, t));
+    if (form == NULL)
+        return WEFT_OK;
+    WEFT_TRY(check_images(images, x, form));
+    return check_labels(labels, t, form);
+}
+
 weft_dataset *weft_idx_open(const char *images, const char *labels, weft_dtype dtype)
+{
+    return weft__idx_open(images, labels, NULL, dtype);
+}
+
+weft_dataset *weft__idx_open(const char *images, const char *labels, const weft__idx_form *form,
+                             weft_dtype dtype)
 {
     weft__idx x = { .bytes = NULL }, t = { .bytes = NULL };
 
-    if (read_pair(images, labels, &x, &t) != WEFT_OK) {
+    if (read_form(images, labels, form, &x, &t) != WEFT_OK) {
         weft_free(x.bytes);
         weft_free(t.bytes);
         return NULL;

@@ -1,10 +1,11 @@
 /* mnist.c -- MNIST and its siblings: four IDX files in a folder. */
 #include "base/text.h"
-#include "weft/data.h"
+#include "data/idx.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Where Debian's package dataset-fashion-mnist puts them. */
@@ -31,10 +32,24 @@ static weft_status look_for(const char *folder, const char *prefix, names ending
     return WEFT_OK;
 }
 
-/* Owned; NULL: WEFT_E_IO. */
+static weft_status check_folder(const char *folder)
+{
+    struct stat found;
+    if (folder == NULL || *folder == '\0')
+        return WEFT_FAIL(WEFT_E_ARG, "the name of the folder of images is empty");
+    if (stat(folder, &found) != 0)
+        return WEFT_FAIL(WEFT_E_IO, "%s: %s", folder, strerror(errno));
+    if (!S_ISDIR(found.st_mode))
+        return WEFT_FAIL(WEFT_E_IO, "%s: not a folder", folder);
+    return WEFT_OK;
+}
+
+/* Owned; NULL: WEFT_E_IO, WEFT_E_ARG without a name. */
 static char *find(const char *folder, const char *prefix, names ending)
 {
     char *path;
+    if (check_folder(folder) != WEFT_OK)
+        return NULL;
     if (look_for(folder, prefix, ending, &path) != WEFT_OK || path != NULL)
         return path;
     if (access(folder, X_OK) != 0)
@@ -46,6 +61,8 @@ static char *find(const char *folder, const char *prefix, names ending)
 /* "train" -> "train", "test" -> "t10k". */
 static const char *prefix_of(const char *part)
 {
+    if (part == NULL)
+        return WEFT_FAIL_NULL(WEFT_E_ARG, "no part of MNIST: \"train\" and \"test\" are known");
     if (strcmp(part, "train") == 0)
         return "train";
     if (strcmp(part, "test") == 0)
@@ -56,10 +73,12 @@ static const char *prefix_of(const char *part)
 
 weft_dataset *weft_mnist_open(const char *folder, const char *part, weft_dtype dtype)
 {
+    static const weft__idx_form form = { .rows = 28, .columns = 28, .classes = 10 };
+
     const char   *prefix = prefix_of(part);
     char         *x = prefix != NULL ? find(folder, prefix, images) : NULL;
     char         *t = x != NULL ? find(folder, prefix, labels) : NULL;
-    weft_dataset *dataset = t != NULL ? weft_idx_open(x, t, dtype) : NULL;
+    weft_dataset *dataset = t != NULL ? weft__idx_open(x, t, &form, dtype) : NULL;
 
     weft_free(x);
     weft_free(t);

@@ -7,8 +7,11 @@
 
 void weft_share(int64_t n, int rank, int size, bool equal, int64_t *begin, int64_t *end)
 {
-    const int64_t each = n / size, left = n % size;
+    *begin = *end = 0;
+    if (size < 1) /* nobody to share with: nothing */
+        return;
 
+    const int64_t each = n / size, left = n % size;
     if (equal) {
         *begin = each * rank + left * rank / size; /* floor(n rank / size), with no large product */
         *end = *begin + each + (left > 0);

@@ -146,6 +146,9 @@ static weft_status check(int64_t n, const char *part)
 {
     if (n < 1 || n >= INT64_C(1) << 48)
         return WEFT_FAIL(WEFT_E_ARG, "a synthetic set of %" PRId64 " samples", n);
+    if (part == NULL)
+        return WEFT_FAIL(WEFT_E_ARG,
+                         "no part of the synthetic set: \"train\" and \"test\" are known");
     if (strcmp(part, "train") != 0 && strcmp(part, "test") != 0)
         return WEFT_FAIL(WEFT_E_ARG,
                          "part \"%s\" of the synthetic set: \"train\" and \"test\" are "

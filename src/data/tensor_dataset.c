@@ -21,13 +21,28 @@ static weft_status read(const void *state, int field, int64_t n, const int64_t *
 
 static const weft_dataset_kind kind = { .name = "tensors", .read = read, .destroy = weft_free };
 
+static weft_status check_field(const char *name, const weft_tensor *x)
+{
+    WEFT_TRY_NEW(x);
+    if (name == NULL)
+        return WEFT_FAIL(WEFT_E_ARG, "a data set from a tensor %s without a name",
+                         weft_shape_text(x));
+    if (x->data == NULL && x->count > 0)
+        return WEFT_FAIL(WEFT_E_ARG, "a data set from \"%s\", %s without data", name,
+                         weft_shape_text(x));
+    return WEFT_OK;
+}
+
 static weft_status check(int fields, const char *const *name, const weft_tensor *const *x)
 {
     if (fields < 1 || fields > WEFT_MAX_FIELDS)
         return WEFT_FAIL(WEFT_E_ARG, "a data set from %d tensors: 1 to %d are possible", fields,
                          WEFT_MAX_FIELDS);
+    if (name == NULL || x == NULL)
+        return WEFT_FAIL(WEFT_E_ARG, "a data set from %d tensors without %s", fields,
+                         name == NULL ? "names" : "tensors");
     for (int i = 0; i < fields; i++)
-        WEFT_TRY_NEW(x[i]);
+        WEFT_TRY(check_field(name[i], x[i]));
     for (int i = 0; i < fields; i++)
         if (x[i]->ndim == 0 || x[i]->shape[0] != x[0]->shape[0])
             return WEFT_FAIL(

@@ -219,12 +219,12 @@ int weft_params_n(const weft_params *params)
 
 weft_var *weft_params_var(const weft_params *params, int index)
 {
-    return &params->param[index]->var;
+    return index >= 0 && index < params->n ? &params->param[index]->var : NULL;
 }
 
 const char *weft_params_name(const weft_params *params, int index)
 {
-    return params->name[index];
+    return index >= 0 && index < params->n ? params->name[index] : NULL;
 }
 
 weft_var *weft_params_find(const weft_params *params, const char *name)

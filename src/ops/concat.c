@@ -69,11 +69,12 @@ static bool fit(const weft_tensor *a, const weft_tensor *b, int axis)
 
 static bool check(weft_vars x, int axis)
 {
+    if (x.n < 1 || x.n > WEFT_MAX_VARS)
+        return WEFT_FAIL(WEFT_E_ARG, "concat of %s: %d variables, want 1 to %d",
+                         x.n < 1 ? "nothing" : "too many", x.n, WEFT_MAX_VARS) == WEFT_OK;
     for (int i = 0; i < x.n; i++)
         if (x.at[i] == NULL)
             return false;
-    if (x.n < 1)
-        return REFUSED(WEFT_E_ARG, "concat", x, "of nothing");
     if (axis < 0 || axis >= x.at[0]->value.ndim)
         return REFUSED(WEFT_E_SHAPE, "concat", x, "no axis %d", axis);
     for (int i = 1; i < x.n; i++) {

@@ -1,6 +1,7 @@
 /* chain_list.c -- a model as a list of components, each owned by a rank: made,
  * checked, asked. */
 #include "parallel/chain_list.h"
+#include "nn/layer_impl.h"
 
 /* ---- life -------------------------------------------------------------------------- */
 
@@ -73,6 +74,14 @@ static weft_status add(weft_chain_list *model, const char *name, int owner, weft
     return weft__plan_component_add(&model->plan, name, owner, layer, from, to);
 }
 
+static bool has_place(const weft_chain_list *model, const weft_layer *layer)
+{
+    for (int i = 0; i < model->plan.n_components; i++)
+        if (model->plan.component[i].layer == layer)
+            return true;
+    return layer->parent != NULL;
+}
+
 weft_status weft_chain_list_add(weft_chain_list *model, const char *name, int owner,
                                 weft_layer *layer, weft_ports from, weft_ports to)
 {
@@ -80,6 +89,9 @@ weft_status weft_chain_list_add(weft_chain_list *model, const char *name, int ow
         return WEFT_FAIL(WEFT_E_ARG, "component '%s' has no layer", name != NULL ? name : "");
     if (layer == NULL)
         return weft_error_trail(weft_error_status(), WEFT_HERE, "weft_chain_list_add");
+    if (has_place(model, layer)) /* not ours to end, then */
+        return WEFT_FAIL(WEFT_E_ARG, "component '%s': a layer can be in one place only",
+                         name != NULL ? name : layer->kind_name);
 
     const int         before = model->plan.n_components;
     const weft_status done = add(model, name, owner, layer, from, to);

@@ -124,6 +124,10 @@ static void convert(const weft_tensor *x, weft_tensor *y)
 
 weft_tensor *weft_tensor_convert(const weft_tensor *x, weft_dtype dtype)
 {
+    if (x == NULL) {
+        weft_error_trail(weft_error_status(), WEFT_HERE, "weft_tensor_convert");
+        return NULL;
+    }
     if (x->data == NULL)
         return WEFT_FAIL_NULL(WEFT_E_STATE, "a copy of %s, which is not in memory here",
                               weft_shape_text(x));

@@ -49,7 +49,7 @@ const char *weft_shape_text(const weft_tensor *x)
 bool weft_tensor_same_shape(const weft_tensor *a, const weft_tensor *b)
 {
     bool same = a->ndim == b->ndim;
-    for (int i = 0; i < a->ndim && same; i++)
+    for (int i = 0; i < a->ndim && i < WEFT_MAX_AXES && same; i++)
         same = a->shape[i] == b->shape[i];
     return same;
 }

@@ -5,6 +5,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* NULL was handed on: with the failure that made it. */
+static weft_tensor *pass_on(const char *call)
+{
+    weft_error_trail(weft_error_status(), WEFT_HERE, call);
+    return NULL;
+}
+
 int64_t weft_tensor_bytes(const weft_tensor *x)
 {
     return x->count * weft_dtype_bytes(x->dtype);
@@ -13,7 +20,7 @@ int64_t weft_tensor_bytes(const weft_tensor *x)
 weft_tensor weft_tensor_wrap(weft_dtype dtype, int ndim, const int64_t *shape, void *data)
 {
     weft_tensor x = { .dtype = dtype, .ndim = ndim, .count = 1, .data = data };
-    for (int i = 0; i < ndim; i++) {
+    for (int i = 0; i < ndim && i < WEFT_MAX_AXES; i++) { /* who checks it, refuses more */
         x.shape[i] = shape[i];
         x.count = (int64_t)((uint64_t)x.count * (uint64_t)shape[i]); /* a later 0 mends it */
     }
@@ -59,7 +66,7 @@ weft_tensor *weft_tensor_zeros(weft_dtype dtype, int ndim, const int64_t *shape)
 
 weft_tensor *weft_tensor_copy(const weft_tensor *x)
 {
-    return weft_tensor_convert(x, x->dtype);
+    return x != NULL ? weft_tensor_convert(x, x->dtype) : pass_on("weft_tensor_copy");
 }
 
 /* ---- views ---------------------------------------------------------------------- */
@@ -77,6 +84,8 @@ static weft_tensor *view(const weft_tensor *x, int ndim, const int64_t *shape, i
 
 weft_tensor *weft_tensor_slice(const weft_tensor *x, int64_t begin, int64_t end)
 {
+    if (x == NULL)
+        return pass_on("weft_tensor_slice");
     if (x->ndim == 0)
         return WEFT_FAIL_NULL(WEFT_E_SHAPE, "rows of a scalar, %s", weft_shape_text(x));
     if (begin < 0 || begin > end || end > x->shape[0])
@@ -130,5 +139,8 @@ static weft_status fit(const weft_tensor *x, int ndim, const int64_t *wanted, in
 weft_tensor *weft_tensor_reshape(const weft_tensor *x, int ndim, const int64_t *shape)
 {
     int64_t fitted[WEFT_MAX_AXES] = { 0 };
+
+    if (x == NULL)
+        return pass_on("weft_tensor_reshape");
     return fit(x, ndim, shape, fitted) == WEFT_OK ? view(x, ndim, fitted, 0) : NULL;
 }

@@ -66,9 +66,8 @@ weft_status weft__checkpoint_compare(const weft__checkpoint *c, int n, const wef
         WEFT_TRY(weft_comm_allreduce(c->training->comm, &x, WEFT_REDUCE_MAX, "checkpoint"));
     for (int i = 0; i < n; i++)
         if (both[i] != ~both[n + i])
-            return WEFT_FAIL(WEFT_E_STATE,
-                             "%s: %s differs between ranks: %s to %s, and %s here", c->path,
-                             fact[i].name, text_of(&fact[i], ~both[n + i]).at,
+            return WEFT_FAIL(WEFT_E_STATE, "%s: %s differs between ranks: %s to %s, and %s here",
+                             c->path, fact[i].name, text_of(&fact[i], ~both[n + i]).at,
                              text_of(&fact[i], both[i]).at, text_of(&fact[i], fact[i].value).at);
     return WEFT_OK;
 }

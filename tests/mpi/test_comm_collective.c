@@ -330,6 +330,23 @@ static void a_barrier_holds_everyone_back(void **state)
     weft_tensor_destroy(came);
 }
 
+/* Of bcasts from two roots a rank learns that has its tensor from the wrong one: the
+ * fourth, which the third passes it on to. */
+static void bcasts_from_two_roots_are_no_pair(void **state)
+{
+    weft_tensor *x = comm_test_vector(WEFT_F32, 3, 0);
+    (void)state;
+
+    if (size >= 4) {
+        weft_comm_deadline_set(comm, 1);
+        const weft_status got = weft_comm_bcast(comm, x, rank == 2 ? 2 : 0, "weights");
+        assert_everywhere(got == (rank == 3 ? WEFT_E_STATE : WEFT_OK));
+        if (rank == 3)
+            assert_message_has("rank 2's bcast 'weights' (operation 1) has root 2, this rank's 0");
+    }
+    weft_tensor_destroy(x);
+}
+
 int main(int argc, char **argv)
 {
     int alone;
@@ -356,9 +373,11 @@ int main(int argc, char **argv)
         comm_test(ranks_in_different_collectives_are_told_so),
         cmocka_unit_test_setup_teardown(a_sum_of_different_lengths_is_refused, comm_test_open,
                                         close_lost),
+        cmocka_unit_test_setup_teardown(bcasts_from_two_roots_are_no_pair, comm_test_open,
+                                        close_lost),
     };
     const size_t n = sizeof tests / sizeof *tests;
-    const int    status = mpi_test_run("collectives", tests, alone > 1 ? n : n - 3);
+    const int    status = mpi_test_run("collectives", tests, alone > 1 ? n : n - 4);
     MPI_Finalize();
     return status;
 }

@@ -48,7 +48,7 @@ cmp -s one two || fail "compressed images give other numbers"
 WEFT_DATA=$PWD/good ranks 1 $example --units 8 --epochs 1 --out by_environment >/dev/null
 WEFT_DATA=$PWD/nowhere refuses 1 nowhere ranks 2 $example --units 8 --epochs 1
 
-# What is no folder is said to be none; a file of the test counts as one for training.
+# What is no folder is said to be none; the images of the test are checked as well, at once.
 refuses 1 'good/train-images-idx3-ubyte: not a folder' train 2 good/train-images-idx3-ubyte
 refuses 1 'the folder of images is empty' train 2 ''
 cp -r good wrong_test

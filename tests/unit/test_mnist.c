@@ -2,7 +2,8 @@
 #include "test_folder.h"
 #include "weft/data.h"
 
-static const uint8_t pictures[] = { 0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 51, 255 };
+static const uint8_t pictures[16 + 2 * 784] = { 0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 28, 0, 0, 0, 28 };
+static const uint8_t small[] = { 0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 51, 255 };
 static const uint8_t labels[] = { 0, 0, 8, 1, 0, 0, 0, 2, 3, 4 };
 
 static int write_labels(void **state)
@@ -67,6 +68,34 @@ static void labels_are_missed_too(void **state)
     fails(test_folder, "train", WEFT_E_IO, "/train-labels-idx1-ubyte: no such file");
 }
 
+static void a_folder_is_wanted(void **state)
+{
+    (void)state;
+    fails(test_path("train-labels-idx1-ubyte"), "train", WEFT_E_IO,
+          "/train-labels-idx1-ubyte: not a folder");
+    fails("", "train", WEFT_E_ARG, "the name of the folder of images is empty");
+    fails(NULL, "train", WEFT_E_ARG, "the name of the folder of images is empty");
+    fails(test_folder, NULL, WEFT_E_ARG, "no part of MNIST");
+}
+
+static void images_have_28_rows_and_columns(void **state)
+{
+    (void)state;
+    test_write(test_path("train-images-idx3-ubyte"), small, sizeof small);
+    fails(test_folder, "train", WEFT_E_FORMAT,
+          "/train-images-idx3-ubyte, offset 8: images of 1 x 1, expected 28 x 28");
+}
+
+static void labels_are_0_to_9(void **state)
+{
+    static const uint8_t wrong[] = { 0, 0, 8, 1, 0, 0, 0, 2, 9, 10 };
+    (void)state;
+    test_write(test_path("train-images-idx3-ubyte"), pictures, sizeof pictures);
+    test_write(test_path("train-labels-idx1-ubyte"), wrong, sizeof wrong);
+    fails(test_folder, "train", WEFT_E_FORMAT,
+          "/train-labels-idx1-ubyte, offset 9: sample 1 has label 10, expected 0 to 9");
+}
+
 static void the_folder_is_what_was_named_first(void **state)
 {
     (void)state;
@@ -91,6 +120,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(both_spellings_are_found, write_labels, clear_folder),
         cmocka_unit_test_setup_teardown(what_is_missing_is_named, write_labels, clear_folder),
         cmocka_unit_test_teardown(labels_are_missed_too, clear_folder),
+        cmocka_unit_test_setup_teardown(a_folder_is_wanted, write_labels, clear_folder),
+        cmocka_unit_test_setup_teardown(images_have_28_rows_and_columns, write_labels,
+                                        clear_folder),
+        cmocka_unit_test_teardown(labels_are_0_to_9, clear_folder),
         cmocka_unit_test(the_folder_is_what_was_named_first),
         cmocka_unit_test(nothing_is_left_in_memory),
     };

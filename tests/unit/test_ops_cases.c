@@ -83,6 +83,9 @@ static void concat_wants_an_axis_and_equal_extents_but_there(void **state)
     assert_refused(WEFT_E_SHAPE, "no axis 2", weft_concat(x, 2));
     assert_refused(WEFT_E_SHAPE, "no axis -1", weft_concat(x, -1));
     assert_refused(WEFT_E_ARG, "nothing", weft_concat((weft_vars){ 0 }, 0));
+    assert_refused(WEFT_E_ARG, "nothing", weft_concat((weft_vars){ -1, { NULL } }, 0));
+    assert_refused(WEFT_E_ARG, "too many",
+                   weft_concat((weft_vars){ WEFT_MAX_VARS + 1, { NULL } }, 0));
     assert_refused(WEFT_E_SHAPE, "(2) f64", weft_concat(weft_two(x.at[0], VECTOR(2, 1, 2)), 0));
 }
 

@@ -18,6 +18,31 @@ static const void *tensor_dataset(void)
     return weft_tensor_dataset(1, (const char *[]){ "x" }, (const weft_tensor *[]){ NULL });
 }
 
+static const void *slice(void)
+{
+    return weft_tensor_slice(NULL, 0, 1);
+}
+
+static const void *copy(void)
+{
+    return weft_tensor_copy(NULL);
+}
+
+static const void *reshape(void)
+{
+    return weft_tensor_reshape(NULL, 1, (int64_t[]){ 1 });
+}
+
+static const void *convert(void)
+{
+    return weft_tensor_convert(NULL, WEFT_F32);
+}
+
+static const void *input(void)
+{
+    return weft_input(NULL, &(weft_tensor){ .dtype = WEFT_F32 });
+}
+
 static const void *params(void)
 {
     return weft_params_create(NULL, NULL);
@@ -99,6 +124,11 @@ static const struct {
 } table[] = {
     { "weft_batches_create", batches },
     { "weft_tensor_dataset", tensor_dataset },
+    { "weft_tensor_slice", slice },
+    { "weft_tensor_copy", copy },
+    { "weft_tensor_reshape", reshape },
+    { "weft_tensor_convert", convert },
+    { "weft_input", input },
     { "weft_params_create", params },
     { "weft_layer_param", param },
     { "weft_forward", forward },
@@ -145,11 +175,85 @@ static void nothing_for_no_reason_is_a_failure_too(void **state)
     }
 }
 
+/* ---- what is wrong in itself ------------------------------------------------------ */
+
+#define REFUSED(words, got)                                                                        \
+    do {                                                                                           \
+        assert_null(got);                                                                          \
+        assert_int_equal(WEFT_E_ARG, weft_error_status());                                         \
+        assert_message_has(words);                                                                 \
+    } while (0)
+
+static void data_without_a_part_of_it_is_refused(void **state)
+{
+    const weft_tensor  none = weft_tensor_wrap(WEFT_F32, 1, (int64_t[]){ 3 }, NULL);
+    float              three[3] = { 0 };
+    const weft_tensor  there = weft_tensor_wrap(WEFT_F32, 1, (int64_t[]){ 3 }, three);
+    const weft_tensor *x[] = { &there };
+    weft_dataset      *empty = weft_empty_dataset(3);
+    (void)state;
+
+    REFUSED("\"x\", (3) f32 without data",
+            weft_tensor_dataset(1, (const char *[]){ "x" }, (const weft_tensor *[]){ &none }));
+    REFUSED("(3) f32 without a name", weft_tensor_dataset(1, (const char *[]){ NULL }, x));
+    REFUSED("without names", weft_tensor_dataset(1, NULL, x));
+    REFUSED("without tensors", weft_tensor_dataset(1, (const char *[]){ "x" }, NULL));
+    REFUSED("batches without options", weft_batches_create(empty, NULL));
+    REFUSED("no part of the synthetic set", weft_synthetic_mnist(10, NULL, 0, WEFT_F32));
+    REFUSED("\"best\"", weft_synthetic_mnist(10, "best", 0, WEFT_F32));
+    weft_dataset_destroy(empty);
+    assert_int_equal(0, weft_memory_now().blocks);
+}
+
+static void more_axes_than_possible_are_refused_by_who_checks(void **state)
+{
+    const int64_t     shape[9] = { 1, 1, 1, 1, 1, 1, 1, 1, 7 };
+    float             one = 0;
+    const weft_tensor x = weft_tensor_wrap(WEFT_F32, 9, shape, &one);
+    (void)state;
+
+    assert_int_equal(1, x.count);
+    REFUSED("9 axes", weft_tensor_copy(&x));
+}
+
+static void backward_from_nothing_is_refused(void **state)
+{
+    weft_tape *tape = weft_tape_create();
+    (void)state;
+
+    weft_error_clear();
+    assert_fails(WEFT_E_ARG, weft_tape_backward(tape, 1, NULL));
+    weft_error_clear();
+    assert_fails(WEFT_E_ARG, weft_tape_backward(NULL, 0, NULL));
+    assert_ok(weft_tape_clear(NULL));
+    weft_tape_destroy(tape);
+}
+
+static void there_is_no_parameter_behind_the_last(void **state)
+{
+    weft_layer  *layer = weft_linear_create(2, 1, NULL);
+    weft_params *params_of = weft_params_create(layer, NULL);
+    const int    n = weft_params_n(params_of);
+    (void)state;
+
+    assert_non_null(weft_params_var(params_of, n - 1));
+    assert_null(weft_params_var(params_of, n));
+    assert_null(weft_params_var(params_of, -1));
+    assert_null(weft_params_name(params_of, n));
+    assert_null(weft_params_name(params_of, -1));
+    weft_params_destroy(params_of);
+    weft_layer_destroy(layer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_failure_is_the_one_reported),
         cmocka_unit_test(nothing_for_no_reason_is_a_failure_too),
+        cmocka_unit_test(data_without_a_part_of_it_is_refused),
+        cmocka_unit_test(more_axes_than_possible_are_refused_by_who_checks),
+        cmocka_unit_test(backward_from_nothing_is_refused),
+        cmocka_unit_test(there_is_no_parameter_behind_the_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -517,6 +517,25 @@ static void a_plan_alone_can_not_be_built_or_run(void **state)
     weft_chain_list_destroy(model);
 }
 
+static void a_layer_can_be_in_one_place_only(void **state)
+{
+    weft_chain_list *model = weft_chain_list_create(NULL);
+    weft_layer      *once = weft_chain_create(), *chain = weft_chain_create();
+    weft_layer      *inner = weft_linear_create(2, 1, NULL);
+    (void)state;
+
+    assert_ok(weft_chain_add(chain, "inner", inner));
+    assert_ok(weft_chain_list_add(model, "a", 0, once, IN, OUT));
+    assert_fails(WEFT_E_ARG, weft_chain_list_add(model, "b", 0, once, IN, OUT));
+    assert_message_has("component 'b': a layer can be in one place only");
+    assert_fails(WEFT_E_ARG, weft_chain_list_add(model, NULL, 0, inner, IN, OUT));
+    assert_message_has("component 'linear': a layer can be in one place only");
+    assert_int_equal(1, weft_chain_list_n(model));
+    weft_chain_list_destroy(model);
+    weft_layer_destroy(chain);
+    assert_int_equal(0, weft_memory_now().blocks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +552,7 @@ int main(void)
         cmocka_unit_test(inputs_with_fixed_rows_need_no_others),
         cmocka_unit_test(the_text_is_the_same_for_every_placement_but_for_owners),
         cmocka_unit_test(the_printed_table_is_aligned_and_complete),
+        cmocka_unit_test(a_layer_can_be_in_one_place_only),
         cmocka_unit_test(a_plan_alone_can_not_be_built_or_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

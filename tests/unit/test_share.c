@@ -84,6 +84,17 @@ static void large_sets_do_not_overflow(void **state)
     assert_int_equal(n, end);
 }
 
+static void among_nobody_there_is_nothing(void **state)
+{
+    (void)state;
+    for (int equal = 0; equal < 2; equal++) {
+        int64_t begin = 7, end = 8;
+        weft_share(10, 0, 0, equal, &begin, &end);
+        assert_int_equal(0, begin);
+        assert_int_equal(0, end);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -91,6 +102,7 @@ int main(void)
         cmocka_unit_test(unequal_shares_are_those_of_the_reference),
         cmocka_unit_test(equal_shares_are_equal_and_leave_nothing_out),
         cmocka_unit_test(unequal_shares_are_disjoint_and_differ_by_one),
+        cmocka_unit_test(among_nobody_there_is_nothing),
         cmocka_unit_test(large_sets_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
