@@ -96,6 +96,13 @@ static weft_status check_values(weft_comm *comm, const weft_params *params, weft
     return weft_comm_agree(comm, compare_values(params, room), "equal parameters");
 }
 
+static weft_status compare_with_first(weft_comm *comm, const weft_params *params, described *room,
+                                      weft_tensor *values)
+{
+    WEFT_TRY(check_descriptions(comm, params, room));
+    return check_values(comm, params, values);
+}
+
 static weft_status check_equal(weft_comm *comm, const weft_params *params)
 {
     WEFT_TRY(check_number(comm, params));
@@ -105,10 +112,8 @@ static weft_status check_equal(weft_comm *comm, const weft_params *params)
     weft_status  done = room == NULL || values == NULL ? weft_error_status() : WEFT_OK;
 
     done = weft_comm_agree(comm, done, "room to compare parameters");
-    if (done == WEFT_OK)
-        done = check_descriptions(comm, params, room);
-    if (done == WEFT_OK)
-        done = check_values(comm, params, values);
+    if (done == WEFT_OK && room != NULL && values != NULL)
+        done = compare_with_first(comm, params, room, values);
     weft_tensor_destroy(values);
     weft_free(room);
     return done;

@@ -66,7 +66,7 @@ typedef struct {
 
 static weft_status time_in_turns(const bench *b, void *state, timing *t)
 {
-    int64_t steps, gemms;
+    int64_t steps = 0, gemms = 0;
 
     WEFT_TRY(calibrate(b, b->workload->train, state, &steps));
     WEFT_TRY(calibrate(b, b->workload->gemms, state, &gemms));
@@ -128,7 +128,7 @@ static weft_status print_line(const bench *b, const timing *t, double loss)
 
 static weft_status measure(const bench *b, void *state)
 {
-    timing t;
+    timing t = { 0 };
 
     WEFT_TRY(time_in_turns(b, state, &t));
     return print_line(b, &t, b->workload->loss(state));

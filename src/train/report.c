@@ -107,7 +107,7 @@ static weft_status open_together(weft_report *r, weft_comm *comm,
 {
     const weft_status mine = r != NULL ? fill_in(r, comm, options) : weft_error_status();
     WEFT_TRY(agree(comm, mine));
-    return compare_columns(r);
+    return r != NULL ? compare_columns(r) : mine;
 }
 
 weft_report *weft_report_create(weft_comm *comm, const weft_report_options *options)
