@@ -77,7 +77,7 @@ static void count_elements(int axes, const int64_t *shape, int64_t *count)
 {
     *count = 1;
     for (int i = 0; i < axes; i++)
-        *count = *count > INT64_MAX / shape[i] ? -1 : *count * shape[i];
+        *count = *count < 0 || *count > INT64_MAX / shape[i] ? -1 : *count * shape[i];
 }
 
 /* Before memory is taken for what is declared. */
